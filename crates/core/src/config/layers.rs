@@ -1,0 +1,153 @@
+//! Layers of settings: merged from the weakest to the strongest, with the origin of every value.
+//!
+//! A key that does not exist is an error with its place and the nearest one that does.
+
+use super::{Config, DEFAULTS};
+use crate::nearest::nearest;
+use std::{collections::BTreeMap, fmt};
+use toml::{Table, Value};
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    BuiltIn,
+    File(String),
+    Variable(String),
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built in"),
+            Self::File(path) => f.write_str(path),
+            Self::Variable(name) => write!(f, "${name}"),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+/// One source of settings.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    pub origin: Origin,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{origin} is not valid TOML: {problem}")]
+    Syntax { origin: String, problem: String },
+    #[error("{origin}{line}: unknown setting `{key}`{suggestion}")]
+    UnknownKey { origin: String, line: String, key: String, suggestion: String },
+    #[error("{origin}: `{key}` {problem}")]
+    BadValue { origin: String, key: String, problem: String },
+}
+
+/// The merged configuration, with the origin of every setting.
+#[derive(Debug, Clone)]
+pub struct Layered {
+    pub config: Config,
+    pub values: Table,
+    pub origins: BTreeMap<String, Origin>,
+}
+
+impl Layered {
+    /// Merges `layers` over the built-in settings; later ones win.
+    pub fn merge(layers: &[Layer]) -> Result<Self, ConfigError> {
+        let built_in = parse(&Layer { origin: Origin::BuiltIn, text: DEFAULTS.to_owned() })?;
+        let mut values = built_in.clone();
+        let mut origins = BTreeMap::new();
+        note_origins("", &built_in, &Origin::BuiltIn, &mut origins);
+        for layer in layers {
+            let table = parse(layer)?;
+            refuse_unknown("", &table, &built_in, layer)?;
+            note_origins("", &table, &layer.origin, &mut origins);
+            overlay(&mut values, table);
+        }
+        let config: Config = serde_path_to_error::deserialize(values.clone())
+            .map_err(|error| bad_value(&error.path().to_string(), &error.inner().to_string(), &origins))?;
+        config.check().map_err(|faults| {
+            let (key, problem) = faults.into_iter().next().unwrap_or_default();
+            bad_value(&key, &problem, &origins)
+        })?;
+        Ok(Self { config, values, origins })
+    }
+}
+
+fn parse(layer: &Layer) -> Result<Table, ConfigError> {
+    layer.text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+        origin: layer.origin.to_string(),
+        problem: error.to_string().trim_end().to_owned(),
+    })
+}
+
+fn bad_value(key: &str, problem: &str, origins: &BTreeMap<String, Origin>) -> ConfigError {
+    let origin = origins.get(key).map_or_else(|| "the configuration".to_owned(), Origin::to_string);
+    ConfigError::BadValue { origin, key: key.to_owned(), problem: problem.trim_end().to_owned() }
+}
+
+/// These tables are open: their keys are names that a user may add.
+fn is_open(path: &str) -> bool {
+    matches!(path, "tiers" | "task_types")
+}
+
+fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Result<(), ConfigError> {
+    for (key, value) in table {
+        let full = join(path, key);
+        let Some(expected) = known.get(key) else {
+            if is_open(path) {
+                continue;
+            }
+            let suggestion = nearest(key, known.keys().map(String::as_str), 1)
+                .first()
+                .map_or_else(String::new, |name| format!("; did you mean `{}`?", join(path, name)));
+            return Err(ConfigError::UnknownKey {
+                origin: layer.origin.to_string(),
+                line: line_of(&layer.text, key),
+                key: full,
+                suggestion,
+            });
+        };
+        if let (Value::Table(inner), Value::Table(expected)) = (value, expected) {
+            refuse_unknown(&full, inner, expected, layer)?;
+        }
+    }
+    Ok(())
+}
+
+/// The line on which `key` is set, as `:7`; nothing when it is written in a way we cannot see.
+fn line_of(text: &str, key: &str) -> String {
+    let sets = |line: &str| {
+        let line = line.trim_start().trim_start_matches('[');
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(['=', ']', '.']))
+    };
+    text.lines().position(sets).map_or_else(String::new, |index| format!(":{}", index + 1))
+}
+
+fn note_origins(path: &str, table: &Table, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+    for (key, value) in table {
+        let full = join(path, key);
+        match value {
+            Value::Table(inner) => note_origins(&full, inner, origin, origins),
+            _ => {
+                origins.insert(full, origin.clone());
+            }
+        }
+    }
+}
+
+fn overlay(below: &mut Table, above: Table) {
+    for (key, value) in above {
+        match (below.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(value)) => overlay(inner, value),
+            (_, value) => {
+                below.insert(key, value);
+            }
+        }
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}

@@ -1,0 +1,54 @@
+use super::*;
+use crate::duration::Limit;
+
+fn file(text: &str) -> Layer {
+    Layer { origin: Origin::File("config.toml".into()), text: text.into() }
+}
+
+#[test]
+fn the_built_in_settings_are_whole() -> Result<(), ConfigError> {
+    let layered = Layered::merge(&[])?;
+    assert_eq!(layered.config.dispatch.text_timeout, Limit::seconds(120));
+    assert_eq!(layered.config.task_types.len(), 17);
+    assert!(layered.origins.values().all(|origin| *origin == Origin::BuiltIn));
+    Ok(())
+}
+
+#[test]
+fn later_layers_win_and_are_named() -> Result<(), ConfigError> {
+    let variables = overrides_from_variables(|name| match name {
+        "SWITCHYARD_DISPATCH_AGENT_STEPS" => Some("7".into()),
+        "SWITCHYARD_OPENCODE_URL" => Some("http://127.0.0.1:4096".into()),
+        _ => None,
+    });
+    let mut layers = vec![file("[dispatch]\nagent_steps = 3\ntext_timeout = \"none\"\n[tiers]\nmine = [\"a/b\"]\n")];
+    layers.extend(variables);
+    let layered = Layered::merge(&layers)?;
+    assert_eq!(layered.config.dispatch.agent_steps, 7);
+    assert_eq!(layered.config.dispatch.text_timeout, Limit(None));
+    assert_eq!(layered.config.server.url, "http://127.0.0.1:4096");
+    assert_eq!(layered.config.tiers["mine"], ["a/b"]);
+    assert!(layered.config.tiers.contains_key("opus"), "a user's tier is added to the built-in ones");
+    assert_eq!(layered.origins["dispatch.agent_steps"], Origin::Variable("SWITCHYARD_DISPATCH_AGENT_STEPS".into()));
+    assert_eq!(layered.origins["dispatch.text_timeout"], Origin::File("config.toml".into()));
+    Ok(())
+}
+
+#[test]
+fn faults_name_their_place_and_what_was_meant() {
+    let table = [
+        ("x = [", "config.toml is not valid TOML"),
+        ("\n[dispatch]\ntext_timout = \"5s\"\n", "config.toml:3: unknown setting `dispatch.text_timout`; did you mean `dispatch.text_timeout`?"),
+        ("[dispatch]\ntext_timeout = \"soon\"\n", "config.toml: `dispatch.text_timeout` `soon` is not a duration"),
+        ("[dispatch]\nagent_steps = 0\n", "config.toml: `dispatch.agent_steps` 0 is not between 1 and 100"),
+        ("[dispatch]\nagent_steps = \"x\"\n", "config.toml: `dispatch.agent_steps` invalid type"),
+        ("[dispatch]\npermission_answer = \"ask\"\n", "config.toml: `dispatch.permission_answer` unknown variant"),
+        ("default_model = \"gpt\"\n", "config.toml: `default_model` `gpt` is half a model name"),
+        ("[task_types]\nfoo = \"nowhere\"\n", "config.toml: `task_types.foo` `nowhere` is no tier"),
+        ("[tiers]\nopus = [\"half\"]\n", "config.toml: `tiers.opus` `half` is half a model name"),
+    ];
+    for (text, expected) in table {
+        let message = Layered::merge(&[file(text)]).map(|_| String::new()).unwrap_or_else(|error| error.to_string());
+        assert!(message.starts_with(expected), "{text:?}\n  gave {message}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Settings from the environment: `SWITCHYARD_` and the setting's path, dots as underscores.
+
+use super::{DEFAULTS, Layer, Origin};
+use toml::{Table, Value};
+
+/// Names that read better than the rule would make them.
+const SHORT_NAMES: [(&str, &str); 3] = [
+    ("SWITCHYARD_STORE", "store.url"),
+    ("SWITCHYARD_OPENCODE_BIN", "server.binary"),
+    ("SWITCHYARD_OPENCODE_URL", "server.url"),
+];
+
+/// One layer for each variable that sets something, in the order of their names.
+#[must_use]
+pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<Layer> {
+    let defaults: Table = DEFAULTS.parse().unwrap_or_default();
+    let mut settings = Vec::new();
+    collect_leaves("", &defaults, &mut settings);
+    let mut layers = Vec::new();
+    for (path, default) in settings {
+        let long = format!("SWITCHYARD_{}", path.to_uppercase().replace('.', "_"));
+        let short = SHORT_NAMES.iter().find(|(_, setting)| *setting == path).map(|(name, _)| (*name).to_owned());
+        for name in [Some(long), short].into_iter().flatten() {
+            if let Some(value) = lookup(&name).filter(|value| !value.is_empty()) {
+                layers.push(Layer { origin: Origin::Variable(name), text: assignment(&path, default, &value) });
+            }
+        }
+    }
+    layers
+}
+
+/// Numbers are written bare when they are numbers; anything else is a string, so that a wrong value
+/// meets the ordinary type check with its ordinary message.
+fn assignment(path: &str, default: &Value, value: &str) -> String {
+    let literal = match default {
+        Value::Integer(_) if value.parse::<i64>().is_ok() => value.to_owned(),
+        _ => Value::String(value.to_owned()).to_string(),
+    };
+    format!("{path} = {literal}\n")
+}
+
+fn collect_leaves<'a>(path: &str, table: &'a Table, out: &mut Vec<(String, &'a Value)>) {
+    for (key, value) in table {
+        let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            Value::Table(_) if matches!(full.as_str(), "tiers" | "task_types") => {}
+            Value::Table(inner) => collect_leaves(&full, inner, out),
+            _ => out.push((full, value)),
+        }
+    }
+}

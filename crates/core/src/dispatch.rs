@@ -1,0 +1,172 @@
+//! What a dispatch is asked to do, checked before anything leaves the machine.
+
+use crate::{ModelRef, schema::AnswerSchema};
+use serde::{Deserialize, Serialize};
+use std::{fmt, path::PathBuf};
+
+/// How the prompt is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// One answer, no tools.
+    Text,
+    /// Tools, in the working directory, over several steps.
+    Agent,
+    /// One of the user's own OpenCode commands.
+    Command,
+}
+
+impl Mode {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Agent => "agent",
+            Self::Command => "command",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How the model is chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    Exact(ModelRef),
+    TaskType(String),
+    Tier(String),
+    Default,
+}
+
+impl Selector {
+    /// As it appears under `requested` in JSON.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Exact(model) => serde_json::json!({ "model": model.to_string() }),
+            Self::TaskType(name) => serde_json::json!({ "task_type": name }),
+            Self::Tier(name) => serde_json::json!({ "tier": name }),
+            Self::Default => serde_json::json!({}),
+        }
+    }
+}
+
+/// An image that goes with the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    pub name: String,
+    pub mime: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+impl Image {
+    /// Recognises the kinds that models take, by their first bytes: a name can lie.
+    #[must_use]
+    pub fn sniff(bytes: &[u8]) -> Option<&'static str> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+            [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+            [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+            _ => None,
+        }
+    }
+}
+
+/// One prompt for one model.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub prompt: String,
+    pub selector: Selector,
+    pub mode: Mode,
+    pub directory: PathBuf,
+    pub system: Option<String>,
+    pub schema: Option<AnswerSchema>,
+    pub images: Vec<Image>,
+    /// An OpenCode session to go on with.
+    pub session: Option<String>,
+    /// Keeps a session that would otherwise be deleted.
+    pub keep: bool,
+    /// An OpenCode agent by name; `None` is the mode's own.
+    pub agent: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadRequest {
+    #[error("the prompt is empty")]
+    EmptyPrompt,
+    #[error("a schema needs mode text or agent: OpenCode's commands have no structured answer")]
+    SchemaInCommand,
+    #[error("a system prompt needs mode text or agent: a command brings its own")]
+    SystemInCommand,
+    #[error("in command mode the prompt is the command's name and its arguments, as in `/review src`")]
+    NoCommand,
+}
+
+impl Request {
+    pub fn check(&self) -> Result<(), BadRequest> {
+        if self.prompt.trim().is_empty() {
+            return Err(BadRequest::EmptyPrompt);
+        }
+        if self.mode == Mode::Command {
+            if self.schema.is_some() {
+                return Err(BadRequest::SchemaInCommand);
+            }
+            if self.system.is_some() {
+                return Err(BadRequest::SystemInCommand);
+            }
+            if self.command().0.is_empty() {
+                return Err(BadRequest::NoCommand);
+            }
+        }
+        Ok(())
+    }
+
+    /// The command's name and its arguments, for mode command.
+    #[must_use]
+    pub fn command(&self) -> (&str, &str) {
+        let text = self.prompt.trim().trim_start_matches('/');
+        text.split_once(char::is_whitespace).map_or((text, ""), |(name, rest)| (name, rest.trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(mode: Mode, prompt: &str) -> Request {
+        Request {
+            prompt: prompt.into(),
+            selector: Selector::Default,
+            mode,
+            directory: "/".into(),
+            system: None,
+            schema: None,
+            images: Vec::new(),
+            session: None,
+            keep: false,
+            agent: None,
+        }
+    }
+
+    #[test]
+    fn prompts_and_commands_are_checked() {
+        assert_eq!(request(Mode::Text, " \n\t").check(), Err(BadRequest::EmptyPrompt));
+        assert_eq!(request(Mode::Command, "/").check(), Err(BadRequest::NoCommand));
+        assert_eq!(request(Mode::Command, "/review  src lib ").command(), ("review", "src lib"));
+        assert_eq!(request(Mode::Command, "review").command(), ("review", ""));
+        let with_system = Request { system: Some("x".into()), ..request(Mode::Command, "review") };
+        assert_eq!(with_system.check(), Err(BadRequest::SystemInCommand));
+    }
+
+    #[test]
+    fn images_are_recognised_by_content() {
+        assert_eq!(Image::sniff(b"\x89PNG\r\n\x1a\n"), Some("image/png"));
+        assert_eq!(Image::sniff(b"RIFF\0\0\0\0WEBPVP8"), Some("image/webp"));
+        assert_eq!(Image::sniff(b"<svg/>"), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! The closed list of ways in which work can fail, each with what it means for the next try.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What went wrong, as scripts and fallback rules see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    AuthMissing,
+    AuthInvalid,
+    ModelNotFound,
+    ProviderNotConnected,
+    RateLimited,
+    QuotaExhausted,
+    Overloaded,
+    Timeout,
+    ServerError,
+    Network,
+    EmptyResponse,
+    Truncated,
+    ContentFiltered,
+    ContextOverflow,
+    StructuredOutputFailed,
+    PermissionWaiting,
+    CapabilityMissing,
+    BudgetRefused,
+    Cancelled,
+    OpencodeMissing,
+    OpencodeUnhealthy,
+}
+
+impl ErrorClass {
+    pub const ALL: [Self; 21] = [
+        Self::AuthMissing,
+        Self::AuthInvalid,
+        Self::ModelNotFound,
+        Self::ProviderNotConnected,
+        Self::RateLimited,
+        Self::QuotaExhausted,
+        Self::Overloaded,
+        Self::Timeout,
+        Self::ServerError,
+        Self::Network,
+        Self::EmptyResponse,
+        Self::Truncated,
+        Self::ContentFiltered,
+        Self::ContextOverflow,
+        Self::StructuredOutputFailed,
+        Self::PermissionWaiting,
+        Self::CapabilityMissing,
+        Self::BudgetRefused,
+        Self::Cancelled,
+        Self::OpencodeMissing,
+        Self::OpencodeUnhealthy,
+    ];
+
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AuthMissing => "auth_missing",
+            Self::AuthInvalid => "auth_invalid",
+            Self::ModelNotFound => "model_not_found",
+            Self::ProviderNotConnected => "provider_not_connected",
+            Self::RateLimited => "rate_limited",
+            Self::QuotaExhausted => "quota_exhausted",
+            Self::Overloaded => "overloaded",
+            Self::Timeout => "timeout",
+            Self::ServerError => "server_error",
+            Self::Network => "network",
+            Self::EmptyResponse => "empty_response",
+            Self::Truncated => "truncated",
+            Self::ContentFiltered => "content_filtered",
+            Self::ContextOverflow => "context_overflow",
+            Self::StructuredOutputFailed => "structured_output_failed",
+            Self::PermissionWaiting => "permission_waiting",
+            Self::CapabilityMissing => "capability_missing",
+            Self::BudgetRefused => "budget_refused",
+            Self::Cancelled => "cancelled",
+            Self::OpencodeMissing => "opencode_missing",
+            Self::OpencodeUnhealthy => "opencode_unhealthy",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == text)
+    }
+
+    /// Whether the same request may succeed later, unchanged.
+    #[must_use]
+    pub fn retryable(self) -> bool {
+        match self {
+            Self::RateLimited
+            | Self::QuotaExhausted
+            | Self::Overloaded
+            | Self::Timeout
+            | Self::ServerError
+            | Self::Network
+            | Self::EmptyResponse
+            | Self::OpencodeUnhealthy => true,
+            Self::AuthMissing
+            | Self::AuthInvalid
+            | Self::ModelNotFound
+            | Self::ProviderNotConnected
+            | Self::Truncated
+            | Self::ContentFiltered
+            | Self::ContextOverflow
+            | Self::StructuredOutputFailed
+            | Self::PermissionWaiting
+            | Self::CapabilityMissing
+            | Self::BudgetRefused
+            | Self::Cancelled
+            | Self::OpencodeMissing => false,
+        }
+    }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::AuthMissing => "log the provider in with `opencode auth login`, or set its key in the environment",
+            Self::AuthInvalid => "renew the key with `opencode auth login`; `switchyard doctor` shows which one is used",
+            Self::ModelNotFound => "check the name with `opencode models`",
+            Self::ProviderNotConnected => "connect it with `opencode auth login`, or choose a connected provider",
+            Self::RateLimited => "wait a little and try again, or name another model with -m",
+            Self::QuotaExhausted => "the allowance is used up until it resets: name another model with -m",
+            Self::Overloaded => "the provider is overloaded: try again, or name another model with -m",
+            Self::Timeout => "give it longer with --timeout, or name a faster model with -m",
+            Self::ServerError => "the provider failed: try again, or name another model with -m",
+            Self::Network => "check the connection to the provider, then try again",
+            Self::EmptyResponse => "the model finished without an answer: try again, or name another model with -m",
+            Self::Truncated => "the answer hit a limit: ask for less, or name a model with a larger output limit",
+            Self::ContentFiltered => "the provider's filter stopped the answer: rephrase, or name another model with -m",
+            Self::ContextOverflow => "the prompt is too long for this model: shorten it, or name one with more context",
+            Self::StructuredOutputFailed => "simplify the schema, or name a model that is better at structured output",
+            Self::PermissionWaiting => "the run waited for a permission: allow it in OpenCode's configuration",
+            Self::CapabilityMissing => "name a model that has what the request needs",
+            Self::BudgetRefused => "raise the cap, or name a cheaper model",
+            Self::Cancelled => "run it again when you are ready",
+            Self::OpencodeMissing => "install it with `switchyard opencode install`",
+            Self::OpencodeUnhealthy => "look at `switchyard opencode status`, then `switchyard opencode stop` and try again",
+        }
+    }
+}
+
+impl fmt::Display for ErrorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_match_their_json() {
+        for class in ErrorClass::ALL {
+            assert_eq!(ErrorClass::parse(class.as_str()), Some(class));
+            assert_eq!(serde_json::to_value(class).ok(), Some(class.as_str().into()));
+        }
+    }
+}

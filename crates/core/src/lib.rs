@@ -1,0 +1,22 @@
+//! What Switchyard decides and why, with no IO: no clock, no files, no network, no environment.
+//!
+//! Every rule here is a function of its arguments, so that it can be tested with a table.
+
+pub mod config;
+pub mod dispatch;
+pub mod duration;
+pub mod error_class;
+pub mod id;
+pub mod model;
+pub mod money;
+pub mod nearest;
+pub mod redact;
+pub mod route;
+pub mod schema;
+pub mod usage;
+
+pub use error_class::ErrorClass;
+pub use id::{DispatchId, ServerId};
+pub use model::ModelRef;
+pub use money::Nano;
+pub use usage::Usage;

@@ -1,0 +1,72 @@
+//! Keeps secrets out of what we print, store and log.
+//!
+//! Providers like to repeat a wrong key in their error text, so every foreign message passes here.
+
+const KEY_PREFIXES: [&str; 14] = [
+    "sk-", "sk_", "pk-", "rk-", "ghp_", "gho_", "ghs_", "github_pat_", "xoxb-", "xoxp-", "AIza", "gsk_", "hf_", "eyJ",
+];
+const MASK: &str = "[secret]";
+
+/// Masks everything in `text` that looks like a credential.
+#[must_use]
+pub fn redact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut mask_next = false;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word_end = rest.find(is_boundary).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(word_end);
+        if word.is_empty() {
+            let boundary = after.chars().next().map_or(0, char::len_utf8);
+            out.push_str(&after[..boundary]);
+            rest = &after[boundary..];
+            continue;
+        }
+        let announced = mask_next && word.len() >= 6;
+        out.push_str(if announced || looks_like_key(word) { MASK } else { word });
+        // "Bearer X", "apiKey": "X", token=X: the word after these is the secret.
+        mask_next = announces_secret(word) || (mask_next && word.len() < 6);
+        rest = after;
+    }
+    out
+}
+
+fn is_boundary(c: char) -> bool {
+    !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '*' | '~'))
+}
+
+fn looks_like_key(word: &str) -> bool {
+    word.len() >= 12
+        && KEY_PREFIXES.iter().any(|prefix| word.starts_with(prefix))
+        // A model may be called `sk-something`; keys have digits or are masked with stars.
+        && word.chars().any(|c| c.is_ascii_digit() || c == '*')
+}
+
+fn announces_secret(word: &str) -> bool {
+    matches!(
+        word.to_ascii_lowercase().as_str(),
+        "bearer" | "basic" | "apikey" | "api_key" | "api-key" | "x-api-key" | "access_token" | "auth_token" | "secret"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_masked_and_the_rest_is_kept() {
+        let table = [
+            ("Incorrect API key provided: sk-proj-abc123DEF456.", "Incorrect API key provided: [secret]"),
+            ("Authorization: Bearer abcdef123456", "Authorization: Bearer [secret]"),
+            (r#"{"apiKey":"hunter2hunter2","x":1}"#, r#"{"apiKey":"[secret]","x":1}"#),
+            ("https://h/v1?api_key=abcdef99&x=2", "https://h/v1?api_key=[secret]&x=2"),
+            ("key sk-12***************89 refused", "key [secret] refused"),
+            ("rate limit of 429 reached for gpt-5", "rate limit of 429 reached for gpt-5"),
+            ("Zähler: größer als 5 → Ende", "Zähler: größer als 5 → Ende"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            assert_eq!(redact(text), expected, "{text}");
+        }
+    }
+}
