@@ -120,7 +120,9 @@ impl ErrorClass {
     pub fn hint(self) -> &'static str {
         match self {
             Self::AuthMissing => "log the provider in with `opencode auth login`, or set its key in the environment",
-            Self::AuthInvalid => "renew the key with `opencode auth login`; `switchyard doctor` shows which one is used",
+            Self::AuthInvalid => {
+                "renew the key with `opencode auth login`; `switchyard doctor` shows which one is used"
+            }
             Self::ModelNotFound => "check the name with `opencode models`",
             Self::ProviderNotConnected => "connect it with `opencode auth login`, or choose a connected provider",
             Self::RateLimited => "wait a little and try again, or name another model with -m",
@@ -131,7 +133,9 @@ impl ErrorClass {
             Self::Network => "check the connection to the provider, then try again",
             Self::EmptyResponse => "the model finished without an answer: try again, or name another model with -m",
             Self::Truncated => "the answer hit a limit: ask for less, or name a model with a larger output limit",
-            Self::ContentFiltered => "the provider's filter stopped the answer: rephrase, or name another model with -m",
+            Self::ContentFiltered => {
+                "the provider's filter stopped the answer: rephrase, or name another model with -m"
+            }
             Self::ContextOverflow => "the prompt is too long for this model: shorten it, or name one with more context",
             Self::StructuredOutputFailed => "simplify the schema, or name a model that is better at structured output",
             Self::PermissionWaiting => "the run waited for a permission: allow it in OpenCode's configuration",
@@ -139,7 +143,9 @@ impl ErrorClass {
             Self::BudgetRefused => "raise the cap, or name a cheaper model",
             Self::Cancelled => "run it again when you are ready",
             Self::OpencodeMissing => "install it with `switchyard opencode install`",
-            Self::OpencodeUnhealthy => "look at `switchyard opencode status`, then `switchyard opencode stop` and try again",
+            Self::OpencodeUnhealthy => {
+                "look at `switchyard opencode status`, then `switchyard opencode stop` and try again"
+            }
         }
     }
 }

@@ -2,9 +2,8 @@
 //!
 //! Providers like to repeat a wrong key in their error text, so every foreign message passes here.
 
-const KEY_PREFIXES: [&str; 14] = [
-    "sk-", "sk_", "pk-", "rk-", "ghp_", "gho_", "ghs_", "github_pat_", "xoxb-", "xoxp-", "AIza", "gsk_", "hf_", "eyJ",
-];
+const KEY_PREFIXES: [&str; 14] =
+    ["sk-", "sk_", "pk-", "rk-", "ghp_", "gho_", "ghs_", "github_pat_", "xoxb-", "xoxp-", "AIza", "gsk_", "hf_", "eyJ"];
 const MASK: &str = "[secret]";
 
 /// Masks everything in `text` that looks like a credential.

@@ -95,7 +95,10 @@ impl Config {
         for (task_type, tier) in &self.task_types {
             if !self.tiers.contains_key(tier) {
                 let known: Vec<&str> = self.tiers.keys().map(String::as_str).collect();
-                fault(format!("task_types.{task_type}"), format!("`{tier}` is no tier; there are {}", known.join(", ")));
+                fault(
+                    format!("task_types.{task_type}"),
+                    format!("`{tier}` is no tier; there are {}", known.join(", ")),
+                );
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }

@@ -38,7 +38,10 @@ fn later_layers_win_and_are_named() -> Result<(), ConfigError> {
 fn faults_name_their_place_and_what_was_meant() {
     let table = [
         ("x = [", "config.toml is not valid TOML"),
-        ("\n[dispatch]\ntext_timout = \"5s\"\n", "config.toml:3: unknown setting `dispatch.text_timout`; did you mean `dispatch.text_timeout`?"),
+        (
+            "\n[dispatch]\ntext_timout = \"5s\"\n",
+            "config.toml:3: unknown setting `dispatch.text_timout`; did you mean `dispatch.text_timeout`?",
+        ),
         ("[dispatch]\ntext_timeout = \"soon\"\n", "config.toml: `dispatch.text_timeout` `soon` is not a duration"),
         ("[dispatch]\nagent_steps = 0\n", "config.toml: `dispatch.agent_steps` 0 is not between 1 and 100"),
         ("[dispatch]\nagent_steps = \"x\"\n", "config.toml: `dispatch.agent_steps` invalid type"),

@@ -16,8 +16,8 @@ pub struct Catalogue {
 pub struct Provider {
     /// Where OpenCode has it from: `config`, `custom`, `env`, `api`.
     pub source: String,
-    /// Whether a key or login for it is known to OpenCode. Local providers may need none.
-    pub has_credentials: bool,
+    /// Whether OpenCode holds a key or login for it. Local providers may need none.
+    pub has_key: bool,
     pub models: BTreeMap<String, Model>,
 }
 
@@ -30,6 +30,14 @@ pub struct Model {
     pub output: u64,
     pub price: Price,
     pub variants: Vec<String>,
+}
+
+impl Provider {
+    /// A provider that OpenCode merely knows of by its API, without a key, is never chosen by itself.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.has_key || self.source != "api"
+    }
 }
 
 impl Catalogue {
@@ -66,8 +74,13 @@ impl Catalogue {
     }
 
     #[must_use]
-    pub fn has_credentials(&self, provider: &str) -> bool {
-        self.providers.get(provider).is_some_and(|provider| provider.has_credentials)
+    pub fn is_usable(&self, provider: &str) -> bool {
+        self.providers.get(provider).is_some_and(Provider::is_usable)
+    }
+
+    #[must_use]
+    pub fn has_key(&self, provider: &str) -> bool {
+        self.providers.get(provider).is_some_and(|provider| provider.has_key)
     }
 
     /// Every model with its provider's id, in order of their names.

@@ -83,12 +83,7 @@ pub fn check_names(selector: &Selector, config: &Config) -> Result<(), RouteErro
 }
 
 /// Chooses the model. Every path ends in the same capability check.
-pub fn resolve(
-    selector: &Selector,
-    needs: Needs,
-    catalogue: &Catalogue,
-    config: &Config,
-) -> Result<Route, RouteError> {
+pub fn resolve(selector: &Selector, needs: Needs, catalogue: &Catalogue, config: &Config) -> Result<Route, RouteError> {
     check_names(selector, config)?;
     let route = match selector {
         Selector::Exact(model) => {
@@ -108,8 +103,8 @@ pub fn resolve(
         return Err(capability_missing(&route.model, need, needs, catalogue));
     }
     let mut route = route;
-    if !catalogue.has_credentials(&route.model.provider) {
-        route.warnings.push(format!("provider {} has no key that we can see", route.model.provider));
+    if !catalogue.is_usable(&route.model.provider) {
+        route.warnings.push(format!("provider {} has no key", route.model.provider));
     }
     Ok(route)
 }
@@ -144,7 +139,7 @@ fn through_tier(
         let Ok(model) = name.parse::<ModelRef>() else { continue };
         let why = match catalogue.find(&model) {
             Err(error) => short_reason(&error),
-            Ok(_) if !catalogue.has_credentials(&model.provider) => "no key for its provider".to_owned(),
+            Ok(_) if !catalogue.is_usable(&model.provider) => "no key for its provider".to_owned(),
             Ok(found) => match missing(found, needs) {
                 Some(need) => format!("cannot take {need}"),
                 None => {
@@ -157,7 +152,8 @@ fn through_tier(
         trace.push(TraceStep { candidate: name.clone(), chosen: false, why });
     }
     let stand_in = default_model(catalogue, config)?;
-    let reason = format!("{what}; none of its models is connected, so {} stands in ({})", stand_in.model, stand_in.reason);
+    let reason =
+        format!("{what}; none of its models is connected, so {} stands in ({})", stand_in.model, stand_in.reason);
     trace.extend(stand_in.trace);
     let warnings = vec![format!("tier {tier}: none of its models is connected; {} stands in", stand_in.model)];
     Ok(Route { rule, reason, trace, model: stand_in.model, tier: Some(tier.into()), warnings })

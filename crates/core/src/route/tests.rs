@@ -7,14 +7,17 @@ fn catalogue() -> Catalogue {
         let variants = variants.iter().map(|v| (*v).to_owned()).collect();
         (id.to_owned(), Model { id: id.into(), image_input, tool_calls: true, variants, ..Model::default() })
     };
-    let provider = |has_credentials: bool, models: Vec<(String, Model)>| Provider {
-        source: "config".into(),
-        has_credentials,
+    let provider = |has_key: bool, models: Vec<(String, Model)>| Provider {
+        source: "api".into(),
+        has_key,
         models: models.into_iter().collect(),
     };
     Catalogue {
         providers: BTreeMap::from([
-            ("local".to_owned(), provider(true, vec![model("alpha", false, &["low", "high"]), model("eyes", true, &[])])),
+            (
+                "local".to_owned(),
+                provider(true, vec![model("alpha", false, &["low", "high"]), model("eyes", true, &[])]),
+            ),
             ("openai".to_owned(), provider(true, vec![model("gpt-6-sol", true, &[])])),
             ("keyless".to_owned(), provider(false, vec![model("m", false, &[])])),
         ]),
@@ -81,7 +84,7 @@ fn a_stand_in_is_never_silent() {
 fn an_explicit_provider_without_a_key_is_allowed_with_a_warning() {
     let exact = Selector::Exact(ModelRef::new("keyless", "m"));
     let route = resolve(&exact, Needs::default(), &catalogue(), &config()).unwrap();
-    assert_eq!(route.warnings, ["provider keyless has no key that we can see"]);
+    assert_eq!(route.warnings, ["provider keyless has no key"]);
 }
 
 #[test]

@@ -1,0 +1,209 @@
+//! OpenCode's v1 routes, one function each. The `/api/*` routes are unfinished and not used.
+
+use super::{
+    catalogue::{ConfiguredModel, ProviderList, catalogue},
+    http::{ApiError, Endpoint, Http},
+    types::{MessageWithParts, Pending, PermissionRule, RunStatus, Session},
+};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{collections::HashMap, path::Path, time::Duration};
+use switchyard_core::{ModelRef, route::Catalogue};
+
+/// Enough for any call that does not wait for a model.
+const CALL: Duration = Duration::from_secs(10);
+/// The first call in a directory boots an instance there and may load its plugins.
+const FIRST_CALL: Duration = Duration::from_secs(90);
+
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: Http,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Health {
+    pub healthy: bool,
+    #[serde(default)]
+    pub version: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NewSession {
+    /// A title saves the model call that would invent one.
+    pub title: String,
+    pub permission: Vec<PermissionRule>,
+    pub metadata: Value,
+}
+
+/// What starts a run: a prompt, or one of the user's commands.
+#[derive(Debug, Clone)]
+pub enum PromptBody {
+    Prompt { parts: Vec<Value>, model: ModelRef, agent: Option<String>, system: Option<String>, schema: Option<Value> },
+    Command { name: String, arguments: String, model: ModelRef, agent: Option<String>, files: Vec<Value> },
+}
+
+impl Client {
+    pub fn new(endpoint: &Endpoint) -> Result<Self, ApiError> {
+        Ok(Self { http: Http::new(endpoint)? })
+    }
+
+    /// The same server, for one working directory.
+    #[must_use]
+    pub fn in_directory(&self, directory: &Path) -> Self {
+        Self { http: self.http.clone().in_directory(directory) }
+    }
+
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.http.address()
+    }
+
+    pub(super) fn http(&self) -> &Http {
+        &self.http
+    }
+
+    pub async fn health(&self, deadline: Duration) -> Result<Health, ApiError> {
+        self.http.get("global/health", deadline).await
+    }
+
+    /// The providers and models of this server in this directory.
+    pub async fn catalogue(&self) -> Result<Catalogue, ApiError> {
+        let providers = self.http.get::<ProviderList>("config/providers", FIRST_CALL);
+        let configured = self.http.get::<ConfiguredModel>("config", FIRST_CALL);
+        let (providers, configured) = tokio::try_join!(providers, configured)?;
+        Ok(catalogue(providers, &configured))
+    }
+
+    /// The names of the agents that may lead a session here.
+    pub async fn agents(&self) -> Result<Vec<String>, ApiError> {
+        self.names("agent").await
+    }
+
+    pub async fn commands(&self) -> Result<Vec<String>, ApiError> {
+        self.names("command").await
+    }
+
+    async fn names(&self, path: &str) -> Result<Vec<String>, ApiError> {
+        #[derive(Deserialize)]
+        struct Named {
+            name: String,
+        }
+        let named: Vec<Named> = self.http.get(path, FIRST_CALL).await?;
+        Ok(named.into_iter().map(|named| named.name).collect())
+    }
+
+    pub async fn create_session(&self, session: &NewSession) -> Result<Session, ApiError> {
+        self.http.json(Method::POST, "session", Some(session), Some(FIRST_CALL)).await
+    }
+
+    pub async fn session(&self, id: &str) -> Result<Session, ApiError> {
+        self.http.get(&format!("session/{id}"), CALL).await
+    }
+
+    pub async fn children(&self, id: &str) -> Result<Vec<Session>, ApiError> {
+        self.http.get(&format!("session/{id}/children"), CALL).await
+    }
+
+    /// Sessions of this directory whose title contains `text`.
+    pub async fn find_sessions(&self, text: &str) -> Result<Vec<Session>, ApiError> {
+        self.http.get(&format!("session?limit=20&search={text}"), CALL).await
+    }
+
+    pub async fn messages(&self, id: &str) -> Result<Vec<MessageWithParts>, ApiError> {
+        self.http.get(&format!("session/{id}/message"), CALL).await
+    }
+
+    /// Sessions of this directory that are not idle.
+    pub async fn running(&self) -> Result<HashMap<String, RunStatus>, ApiError> {
+        self.http.get("session/status", CALL / 2).await
+    }
+
+    /// Starts a run. A prompt returns at once; a command only when it has ended.
+    pub(super) async fn start(&self, session: &str, message: &str, body: &PromptBody) -> Result<(), ApiError> {
+        match body {
+            PromptBody::Prompt { parts, model, agent, system, schema } => {
+                let mut prompt = json!({
+                    "messageID": message,
+                    "model": {"providerID": model.provider, "modelID": model.model},
+                    "parts": parts,
+                });
+                set(&mut prompt, "variant", model.variant.as_ref());
+                set(&mut prompt, "agent", agent.as_ref());
+                set(&mut prompt, "system", system.as_ref());
+                if let Some(schema) = schema {
+                    prompt["format"] = json!({"type": "json_schema", "schema": schema, "retryCount": 0});
+                }
+                self.http.empty(&format!("session/{session}/prompt_async"), Some(&prompt), FIRST_CALL).await
+            }
+            PromptBody::Command { name, arguments, model, agent, files } => {
+                let mut command = json!({
+                    "messageID": message,
+                    "command": name,
+                    "arguments": arguments,
+                    "model": model.base(),
+                });
+                set(&mut command, "variant", model.variant.as_ref());
+                set(&mut command, "agent", agent.as_ref());
+                if !files.is_empty() {
+                    command["parts"] = json!(files);
+                }
+                let path = format!("session/{session}/command");
+                self.http.json::<_, Value>(Method::POST, &path, Some(&command), None).await.map(|_| ())
+            }
+        }
+    }
+
+    /// Ends what a session is doing. Harmless when it does nothing.
+    pub async fn abort(&self, id: &str) -> Result<(), ApiError> {
+        self.http.empty(&format!("session/{id}/abort"), None::<&()>, CALL / 2).await
+    }
+
+    /// Removes a session that has been stopped: OpenCode does not stop a run when it is deleted.
+    pub async fn delete_stopped_session(&self, id: &str) -> Result<(), ApiError> {
+        let deleted =
+            self.http.json::<(), Value>(Method::DELETE, &format!("session/{id}"), None, Some(CALL)).await.map(|_| ());
+        match deleted {
+            Err(ApiError::NotFound(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    pub async fn archive_session(&self, id: &str, unix_millis: i64) -> Result<(), ApiError> {
+        let body = json!({"time": {"archived": unix_millis}});
+        self.http.json::<_, Value>(Method::PATCH, &format!("session/{id}"), Some(&body), Some(CALL)).await.map(|_| ())
+    }
+
+    pub(super) async fn pending_permissions(&self) -> Result<Vec<Pending>, ApiError> {
+        self.http.get("permission", CALL / 2).await
+    }
+
+    pub(super) async fn pending_questions(&self) -> Result<Vec<Pending>, ApiError> {
+        self.http.get("question", CALL / 2).await
+    }
+
+    pub(super) async fn allow_once(&self, id: &str) -> Result<(), ApiError> {
+        self.http.empty(&format!("permission/{id}/reply"), Some(&json!({"reply": "once"})), CALL / 2).await
+    }
+
+    /// A rejection with a message lets the run go on; without one OpenCode ends it.
+    pub(super) async fn reject(&self, id: &str, message: &str) -> Result<(), ApiError> {
+        let body = json!({"reply": "reject", "message": message});
+        self.http.empty(&format!("permission/{id}/reply"), Some(&body), CALL / 2).await
+    }
+
+    pub(super) async fn reject_question(&self, id: &str) -> Result<(), ApiError> {
+        self.http.empty(&format!("question/{id}/reject"), None::<&()>, CALL / 2).await
+    }
+
+    /// Makes the server read the configuration of this directory again. Ends its runs.
+    pub async fn dispose_instance(&self) -> Result<(), ApiError> {
+        self.http.empty("instance/dispose", None::<&()>, CALL).await
+    }
+}
+
+fn set(body: &mut Value, key: &str, value: Option<&String>) {
+    if let Some(value) = value {
+        body[key] = json!(value);
+    }
+}

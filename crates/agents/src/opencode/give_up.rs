@@ -1,0 +1,73 @@
+//! Why a run is ended before it ended by itself, and the failure that this makes.
+
+use super::{
+    classify::{classify_retry, presentable},
+    judge::Failure,
+};
+use std::time::Duration;
+use switchyard_core::{ErrorClass, duration};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Timer {
+    FirstToken,
+    Inactivity,
+    Total,
+}
+
+/// Why a run is ended before it ended by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GiveUp {
+    Timeout {
+        timer: Timer,
+        after: Duration,
+    },
+    /// The provider keeps failing, or wants us to wait longer than we may.
+    ProviderRetry {
+        message: String,
+        wait: Duration,
+        attempt: u32,
+    },
+    StepLimit(u32),
+    Cancelled,
+    ServerLost,
+    PermissionStuck(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PermissionPolicy {
+    Reject,
+    AllowOnce,
+}
+
+impl GiveUp {
+    pub(super) fn failure(&self) -> Failure {
+        match self {
+            Self::Timeout { timer, after } => {
+                let after = duration::show(*after);
+                let message = match timer {
+                    Timer::FirstToken => format!("no sign of an answer within {after}"),
+                    Timer::Inactivity => format!("the answer stalled for {after}"),
+                    Timer::Total => format!("not finished within {after}"),
+                };
+                Failure::new(ErrorClass::Timeout, message)
+            }
+            Self::ProviderRetry { message, wait, attempt } => {
+                let times = if *attempt == 1 { "once".to_owned() } else { format!("{attempt} times") };
+                let wait_text = duration::show(*wait);
+                let message = presentable(message);
+                Failure::new(
+                    classify_retry(&message, *wait),
+                    format!("the provider failed {times} and the next try would be in {wait_text}: {message}"),
+                )
+            }
+            Self::StepLimit(limit) => {
+                Failure::new(ErrorClass::Truncated, format!("the agent used all of its {limit} steps"))
+            }
+            Self::Cancelled => Failure::new(ErrorClass::Cancelled, "cancelled"),
+            Self::ServerLost => {
+                Failure::new(ErrorClass::OpencodeUnhealthy, "the OpenCode server was lost during the run")
+            }
+            Self::PermissionStuck(what) => Failure::new(ErrorClass::PermissionWaiting, what.clone()),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The client for OpenCode's server.
+//!
+//! Nothing that the server says about success is believed: an outcome is judged by the messages that
+//! are read back, the money by the session tree, and every wait has its own deadline.
+
+mod ask;
+mod catalogue;
+pub mod classify;
+mod client;
+mod events;
+mod give_up;
+mod http;
+mod judge;
+mod run;
+mod stop;
+mod tree;
+mod types;
+mod watch;
+
+pub use client::{Client, Health, NewSession, PromptBody};
+pub use events::{EventHub, HubEvent};
+pub use give_up::{GiveUp, PermissionPolicy, Timer};
+pub use http::{ApiError, Endpoint};
+pub use judge::{Answer, Expect, Failure, Verdict, judge};
+pub use run::{Progress, PromptReport, RunLimits, RunPrompt, Sink, run_prompt};
+pub use stop::{StopOutcome, stop_sessions};
+pub use tree::{TreeUsage, read_tree};
+pub use types::{MessageWithParts, PermissionRule, RunStatus, ServerEvent, Session};
+
+/// The OpenCode release that this client was written and tested against.
+pub const TESTED_VERSION: &str = "1.18.33";

@@ -1,0 +1,305 @@
+//! One prompt on one session, from the request to the judged outcome.
+//!
+//! Every wait here ends: by an event, by a timer of the run, or by the regular look at the server
+//! that runs beside the event stream, because a stream can die and take its last event with it.
+
+use super::{
+    ask::Asked,
+    client::{Client, PromptBody},
+    events::{EventHub, HubEvent},
+    give_up::{GiveUp, PermissionPolicy},
+    http::ApiError,
+    judge::{Expect, Failure, Verdict, judge},
+    stop::{StopOutcome, stop_sessions},
+    types::{MessageWithParts, ServerEvent},
+    watch::{Action, Watch},
+};
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+use switchyard_core::ErrorClass;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+const LOOK_EVERY: Duration = Duration::from_secs(3);
+const LOOK_SOON: Duration = Duration::from_millis(250);
+/// A prompt that was taken may need a moment before its run shows.
+const SLOW_START: Duration = Duration::from_secs(3);
+const LOST_AFTER: u32 = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunLimits {
+    pub first_token: Option<Duration>,
+    pub inactivity: Option<Duration>,
+    pub total: Option<Duration>,
+    pub retry_wait_cap: Option<Duration>,
+    pub provider_retries: u32,
+    pub steps: Option<u32>,
+    pub permission: PermissionPolicy,
+}
+
+/// What can be shown while a run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    Text(String),
+    Tool { tool: String, title: String },
+    Permission { what: String, allowed: bool },
+}
+
+pub type Sink = Arc<dyn Fn(Progress) + Send + Sync>;
+
+pub struct RunPrompt<'a> {
+    pub client: &'a Client,
+    pub hub: &'a EventHub,
+    pub session: &'a str,
+    /// Chosen by us, so that the answer can be told from any other.
+    pub message: &'a str,
+    pub body: &'a PromptBody,
+    pub expect: Expect,
+    pub limits: RunLimits,
+    pub sink: &'a Sink,
+    pub cancel: &'a CancellationToken,
+}
+
+impl std::fmt::Debug for RunPrompt<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunPrompt")
+            .field("session", &self.session)
+            .field("message", &self.message)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct PromptReport {
+    pub verdict: Verdict,
+    pub gave_up: Option<GiveUp>,
+    /// What became of the run when we ended it.
+    pub stop: Option<StopOutcome>,
+    pub warnings: Vec<String>,
+    /// The session and its descendants that were seen.
+    pub sessions: Vec<String>,
+}
+
+/// Runs one prompt to its end.
+pub async fn run_prompt(run: RunPrompt<'_>) -> PromptReport {
+    let mut watch = Watch::new(run.session, run.message, run.limits, Instant::now());
+    let mut asked = Asked::default();
+    let ended = drive(&run, &mut watch, &mut asked).await;
+    let (verdict, gave_up, stop) = match ended {
+        Ended::ReadBack(messages) => (judge(&messages, run.message, run.expect, watch.error()), None, None),
+        Ended::Refused(failure) => (failed_verdict(failure), None, None),
+        Ended::GaveUp(reason) => {
+            let stop = stop_sessions(run.client, watch.sessions()).await;
+            let messages = run.client.messages(run.session).await.unwrap_or_default();
+            let mut verdict = judge(&messages, run.message, run.expect, watch.error());
+            verdict.outcome = Err(reason.failure());
+            // Tokens of an answer that was cut off are billed and never reported.
+            verdict.unreported |= matches!(reason, GiveUp::Timeout { .. } | GiveUp::Cancelled | GiveUp::ServerLost);
+            (verdict, Some(reason), Some(stop))
+        }
+    };
+    PromptReport { verdict, gave_up, stop, warnings: asked.into_warnings(), sessions: watch.sessions().to_vec() }
+}
+
+enum Ended {
+    ReadBack(Vec<MessageWithParts>),
+    /// The server did not take the prompt at all.
+    Refused(Failure),
+    GaveUp(GiveUp),
+}
+
+async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Ended {
+    let mut events = run.hub.subscribe();
+    let mut starting = pin!(run.client.start(run.session, run.message, run.body));
+    let mut started = false;
+    let began = Instant::now();
+    let mut look_at = began + LOOK_EVERY;
+    let mut lost = 0;
+    loop {
+        let patience = watch.next_deadline();
+        let patience_ends = patience.as_ref().map(|(at, _)| tokio::time::Instant::from_std(*at));
+        let mut actions = Vec::new();
+        let mut look = false;
+        tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return Ended::GaveUp(GiveUp::Cancelled),
+            () = sleep_until(patience_ends), if patience_ends.is_some() => {
+                if let Some((_, reason)) = patience { return Ended::GaveUp(reason) }
+            }
+            taken = &mut starting, if !started => {
+                started = true;
+                match taken {
+                    // A command returns when it has ended; a prompt when it was taken.
+                    Ok(()) if matches!(run.body, PromptBody::Command { .. }) => look = true,
+                    Ok(()) => {}
+                    Err(error) => match refusal(run, &error).await {
+                        Some(failure) => return Ended::Refused(failure),
+                        None => look = true,
+                    },
+                }
+            }
+            received = events.recv() => match received {
+                Ok(HubEvent::Event(event)) => actions = watch.on_event(&event, Instant::now(), unix_millis()),
+                // What was missed is unknown: read the state again.
+                Ok(HubEvent::Connected) | Err(RecvError::Lagged(_)) => look = started,
+                Err(RecvError::Closed) => return Ended::GaveUp(GiveUp::ServerLost),
+            },
+            () = sleep_until(Some(tokio::time::Instant::from_std(look_at))) => look = started,
+        }
+        for action in actions {
+            match action {
+                Action::ShowText(text) => (run.sink)(Progress::Text(text)),
+                Action::ShowTool { tool, title } => (run.sink)(Progress::Tool { tool, title }),
+                Action::AnswerPermission(pending) => {
+                    if let Err(reason) = asked.permission(run, &pending).await {
+                        return Ended::GaveUp(reason);
+                    }
+                }
+                Action::RejectQuestion(pending) => {
+                    if let Err(reason) = asked.question(run, &pending).await {
+                        return Ended::GaveUp(reason);
+                    }
+                }
+                Action::GiveUp(reason) => return Ended::GaveUp(reason),
+                Action::LookBack => look = true,
+            }
+        }
+        if !look {
+            if Instant::now() >= look_at {
+                look_at = Instant::now() + LOOK_EVERY;
+            }
+            continue;
+        }
+        match look_back(run, watch, began, asked).await {
+            Look::Ended(messages) => return Ended::ReadBack(messages),
+            Look::Hopeless(reason) => return Ended::GaveUp(reason),
+            Look::Running => {
+                lost = 0;
+                look_at = Instant::now() + LOOK_EVERY;
+            }
+            Look::Unclear => {
+                lost = 0;
+                look_at = Instant::now() + LOOK_SOON;
+            }
+            Look::Lost => {
+                lost += 1;
+                if lost >= LOST_AFTER {
+                    return Ended::GaveUp(GiveUp::ServerLost);
+                }
+                look_at = Instant::now() + LOOK_SOON * 4;
+            }
+        }
+    }
+}
+
+enum Look {
+    Ended(Vec<MessageWithParts>),
+    Hopeless(GiveUp),
+    Running,
+    /// Neither running nor answered yet.
+    Unclear,
+    Lost,
+}
+
+/// Reads the state of the run from the server, and makes good what a lost event may have left undone.
+async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, began: Instant, asked: &mut Asked) -> Look {
+    let messages = match run.client.messages(run.session).await {
+        Ok(messages) => messages,
+        Err(error) if error.is_server_lost() => return Look::Lost,
+        Err(_) => Vec::new(),
+    };
+    if is_conclusive(&messages, run.message) {
+        return Look::Ended(messages);
+    }
+    let Ok(running) = run.client.running().await else { return Look::Lost };
+    if running.contains_key(run.session) {
+        for (session, status) in running {
+            let event = ServerEvent::Status { session, status };
+            for action in watch.on_event(&event, Instant::now(), unix_millis()) {
+                if let Action::GiveUp(reason) = action {
+                    return Look::Hopeless(reason);
+                }
+            }
+        }
+        return match catch_up(run, watch, asked).await {
+            Ok(()) => Look::Running,
+            Err(reason) => Look::Hopeless(reason),
+        };
+    }
+    if answers(&messages, run.message) == 0 && watch.error().is_none() && began.elapsed() < SLOW_START {
+        return Look::Unclear;
+    }
+    // The status was read after the messages: one more look sees what was written in between.
+    match run.client.messages(run.session).await {
+        Ok(messages) => Look::Ended(messages),
+        Err(error) if error.is_server_lost() => Look::Lost,
+        Err(_) => Look::Ended(messages),
+    }
+}
+
+/// Finds children, permissions and questions whose events were lost. What cannot be read now is
+/// read at the next look.
+async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Result<(), GiveUp> {
+    for session in watch.sessions().to_vec() {
+        for child in run.client.children(&session).await.unwrap_or_default() {
+            watch.add_session(child.id);
+        }
+    }
+    for pending in run.client.pending_permissions().await.unwrap_or_default() {
+        if watch.owns(&pending.session) {
+            asked.permission(run, &pending).await?;
+        }
+    }
+    for pending in run.client.pending_questions().await.unwrap_or_default() {
+        if watch.owns(&pending.session) {
+            asked.question(run, &pending).await?;
+        }
+    }
+    Ok(())
+}
+
+fn answers(messages: &[MessageWithParts], prompt: &str) -> usize {
+    let ours = messages.iter().position(|message| message.info.id == prompt);
+    ours.map_or(0, |index| messages[index + 1..].iter().filter(|message| message.info.role == "assistant").count())
+}
+
+/// Whether the last answer is one after which OpenCode does nothing more.
+fn is_conclusive(messages: &[MessageWithParts], prompt: &str) -> bool {
+    let last = messages.last().filter(|last| last.info.role == "assistant" && answers(messages, prompt) > 0);
+    last.is_some_and(|last| {
+        let finished = matches!(last.info.finish.as_deref(), Some("stop")) && last.info.error.is_none();
+        last.info.time.completed.is_some() && (finished || last.info.structured.is_some())
+    })
+}
+
+/// What a prompt that was not taken means. `None`: it may have been taken all the same, so look.
+async fn refusal(run: &RunPrompt<'_>, error: &ApiError) -> Option<Failure> {
+    if error.is_server_lost() {
+        let arrived = run.client.messages(run.session).await.ok()?;
+        let taken = arrived.iter().any(|message| message.info.id == run.message);
+        return (!taken).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()));
+    }
+    // A command that fails answers 500 and tells the cause on the event stream and in its messages.
+    let explained =
+        matches!(error, ApiError::Refused { status: 500, .. }) && matches!(run.body, PromptBody::Command { .. });
+    (!explained).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()))
+}
+
+fn failed_verdict(failure: Failure) -> Verdict {
+    Verdict { outcome: Err(failure), text: String::new(), answered_by: None, tool_calls: 0, unreported: false }
+}
+
+async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn unix_millis() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
+}

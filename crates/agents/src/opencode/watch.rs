@@ -1,0 +1,220 @@
+//! What follows from each event of a run, and when its patience ends. Pure: time comes in as values.
+
+use super::{
+    classify::classify_retry,
+    give_up::{GiveUp, Timer},
+    run::RunLimits,
+    types::{Part, Pending, RunError, RunStatus, ServerEvent},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+use switchyard_core::ErrorClass;
+
+/// A tool may be silent for this many times the ordinary patience.
+const TOOL_PATIENCE: u32 = 5;
+
+/// What the run's loop has to do about an event.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Action {
+    ShowText(String),
+    ShowTool {
+        tool: String,
+        title: String,
+    },
+    AnswerPermission(Pending),
+    RejectQuestion(Pending),
+    /// The run may have ended: read it back.
+    LookBack,
+    GiveUp(GiveUp),
+}
+
+#[derive(Debug)]
+pub(super) struct Watch {
+    root: String,
+    sessions: Vec<String>,
+    limits: RunLimits,
+    started: Instant,
+    last_sign: Instant,
+    answering: bool,
+    user_messages: HashSet<String>,
+    part_kinds: HashMap<String, String>,
+    open_tools: HashSet<String>,
+    steps: HashSet<String>,
+    error: Option<RunError>,
+    text_parts_shown: Option<String>,
+}
+
+impl Watch {
+    pub(super) fn new(root: &str, prompt: &str, limits: RunLimits, now: Instant) -> Self {
+        Self {
+            root: root.to_owned(),
+            sessions: vec![root.to_owned()],
+            limits,
+            started: now,
+            last_sign: now,
+            answering: false,
+            user_messages: HashSet::from([prompt.to_owned()]),
+            part_kinds: HashMap::new(),
+            open_tools: HashSet::new(),
+            steps: HashSet::new(),
+            error: None,
+            text_parts_shown: None,
+        }
+    }
+
+    pub(super) fn sessions(&self) -> &[String] {
+        &self.sessions
+    }
+
+    pub(super) fn add_session(&mut self, session: String) {
+        if !self.sessions.contains(&session) {
+            self.sessions.push(session);
+        }
+    }
+
+    pub(super) fn error(&self) -> Option<&RunError> {
+        self.error.as_ref()
+    }
+
+    pub(super) fn owns(&self, session: &str) -> bool {
+        self.sessions.iter().any(|ours| ours == session)
+    }
+
+    pub(super) fn on_event(&mut self, event: &ServerEvent, now: Instant, unix_millis: i64) -> Vec<Action> {
+        match event {
+            ServerEvent::SessionCreated { session, parent } => {
+                if parent.as_deref().is_some_and(|parent| self.owns(parent)) {
+                    self.add_session(session.clone());
+                }
+                Vec::new()
+            }
+            ServerEvent::Status { session, status } if self.owns(session) => {
+                self.on_status(session, status, now, unix_millis)
+            }
+            ServerEvent::Idle { session } if *session == self.root => vec![Action::LookBack],
+            ServerEvent::Error { session: Some(session), error } if *session == self.root => {
+                self.error = Some(error.clone());
+                vec![Action::LookBack]
+            }
+            ServerEvent::Message { session, message, role } if self.owns(session) => {
+                if role == "user" {
+                    self.user_messages.insert(message.clone());
+                }
+                Vec::new()
+            }
+            ServerEvent::Part { session, part } if self.owns(session) => self.on_part(session, part, now),
+            ServerEvent::Delta { session, message, part, field, delta } if self.owns(session) => {
+                if self.user_messages.contains(message) {
+                    return Vec::new();
+                }
+                self.sign_of_life(now);
+                let is_text = field == "text" && self.part_kinds.get(part).is_some_and(|kind| kind == "text");
+                if is_text && *session == self.root { self.show(part, delta) } else { Vec::new() }
+            }
+            ServerEvent::PermissionAsked(pending) if self.owns(&pending.session) => {
+                vec![Action::AnswerPermission(pending.clone())]
+            }
+            ServerEvent::QuestionAsked(pending) if self.owns(&pending.session) => {
+                vec![Action::RejectQuestion(pending.clone())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn on_status(&mut self, session: &str, status: &RunStatus, now: Instant, unix_millis: i64) -> Vec<Action> {
+        match status {
+            RunStatus::Busy => Vec::new(),
+            RunStatus::Idle if session == self.root => vec![Action::LookBack],
+            RunStatus::Idle => Vec::new(),
+            RunStatus::Retry { attempt, message, next } => {
+                #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds is far below 2^53")]
+                let wait = (*next as i64).saturating_sub(unix_millis).max(0);
+                let wait = Duration::from_millis(wait.unsigned_abs());
+                match self.patience_with(message, wait, *attempt, now) {
+                    true => Vec::new(),
+                    false => vec![Action::GiveUp(GiveUp::ProviderRetry {
+                        message: message.clone(),
+                        wait,
+                        attempt: *attempt,
+                    })],
+                }
+            }
+        }
+    }
+
+    /// Whether waiting for this retry of the provider can still lead to an answer in time.
+    fn patience_with(&self, message: &str, wait: Duration, attempt: u32, now: Instant) -> bool {
+        let too_often = attempt > self.limits.provider_retries;
+        let too_long = self.limits.retry_wait_cap.is_some_and(|cap| wait > cap);
+        let past_the_end = self.limits.total.is_some_and(|total| now + wait >= self.started + total);
+        let hopeless = classify_retry(message, wait) == ErrorClass::QuotaExhausted;
+        !(too_often || too_long || past_the_end || hopeless)
+    }
+
+    fn on_part(&mut self, session: &str, part: &Part, now: Instant) -> Vec<Action> {
+        if self.user_messages.contains(&part.message) {
+            return Vec::new();
+        }
+        self.sign_of_life(now);
+        self.part_kinds.insert(part.id.clone(), part.kind.clone());
+        match part.kind.as_str() {
+            "tool" => self.on_tool(part),
+            "step-start" if session == self.root => {
+                self.steps.insert(part.id.clone());
+                match self.limits.steps {
+                    Some(limit) if self.steps.len() > limit as usize => {
+                        vec![Action::GiveUp(GiveUp::StepLimit(limit))]
+                    }
+                    _ => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn on_tool(&mut self, part: &Part) -> Vec<Action> {
+        let Some(state) = &part.state else { return Vec::new() };
+        if !matches!(state.status.as_str(), "pending" | "running") {
+            self.open_tools.remove(&part.id);
+            return Vec::new();
+        }
+        let newly_running = state.status == "running" && self.open_tools.insert(part.id.clone());
+        if newly_running {
+            vec![Action::ShowTool { tool: part.tool.clone(), title: state.title.clone() }]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Text of a later part starts on a line of its own, as it does in the answer.
+    fn show(&mut self, part: &str, delta: &str) -> Vec<Action> {
+        let new_part = self.text_parts_shown.as_deref().is_some_and(|shown| shown != part);
+        self.text_parts_shown = Some(part.to_owned());
+        let text = if new_part { format!("\n{delta}") } else { delta.to_owned() };
+        vec![Action::ShowText(text)]
+    }
+
+    fn sign_of_life(&mut self, now: Instant) {
+        self.answering = true;
+        self.last_sign = now;
+    }
+
+    /// The next moment at which patience ends, with the timer that ends it.
+    pub(super) fn next_deadline(&self) -> Option<(Instant, GiveUp)> {
+        let total = self.limits.total.map(|after| (self.started + after, Timer::Total, after));
+        let silence = if !self.answering {
+            self.limits.first_token.map(|after| (self.started + after, Timer::FirstToken, after))
+        } else {
+            let factor = if self.open_tools.is_empty() { 1 } else { TOOL_PATIENCE };
+            self.limits.inactivity.map(|after| (self.last_sign + after * factor, Timer::Inactivity, after * factor))
+        };
+        let (at, timer, after) = [total, silence].into_iter().flatten().min_by_key(|(at, ..)| *at)?;
+        Some((at, GiveUp::Timeout { timer, after }))
+    }
+}
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;
