@@ -11,6 +11,8 @@ mod events;
 mod give_up;
 mod http;
 mod judge;
+pub mod launch;
+pub mod locate;
 mod run;
 mod stop;
 mod tree;

@@ -1,0 +1,342 @@
+//! One attempt on one model: its session, its prompts (several when a structure has to be mended), its
+//! end on the server, and its bill.
+
+use super::{
+    Options,
+    prepare::{Prepared, Refusal},
+    session::{Afterwards, afterwards, new_session},
+};
+use crate::{Context, server::Acquired};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use switchyard_agents::opencode::{
+    ApiError, Client, EventHub, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits,
+    RunPrompt, Sink, StopOutcome, TreeUsage, read_tree, run_prompt,
+};
+use switchyard_core::{
+    DispatchId, ErrorClass, ModelRef, Nano, Usage,
+    config::PermissionAnswer,
+    dispatch::{Mode, Request},
+    id::message_id,
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{AttemptEnd, NewAttempt, RunStatus, ServerState, SessionRecord, SessionState};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub(super) struct Attempt<'a> {
+    pub(super) context: &'a Context,
+    pub(super) request: &'a Request,
+    pub(super) options: &'a Options,
+    pub(super) client: &'a Client,
+    pub(super) hub: &'a EventHub,
+    pub(super) acquired: &'a Acquired,
+    pub(super) prepared: &'a Prepared,
+    pub(super) id: DispatchId,
+    pub(super) sink: &'a Sink,
+    pub(super) cancel: &'a CancellationToken,
+}
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) result: Result<(String, Option<Value>), Failure>,
+    /// What was said, also by a failure.
+    pub(super) text: String,
+    pub(super) answered_by: Option<ModelRef>,
+    pub(super) usage: Usage,
+    pub(super) cost: Nano,
+    pub(super) cost_known: bool,
+    pub(super) session: String,
+    pub(super) kept: bool,
+    pub(super) warnings: Vec<String>,
+    pub(super) duration: Duration,
+}
+
+const ORDINAL: u32 = 1;
+
+pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
+    let began = Instant::now();
+    let store = &attempt.context.store;
+    let model = &attempt.prepared.route.model;
+    store
+        .begin_attempt(&NewAttempt {
+            dispatch: attempt.id,
+            ordinal: ORDINAL,
+            at: now_micros(),
+            model: model.to_string(),
+            server: attempt.acquired.managed,
+        })
+        .await?;
+    let (session, before) = match open_session(attempt).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
+            let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
+            store.finish_attempt(attempt.id, ORDINAL, &end).await?;
+            return Err(error);
+        }
+    };
+    // A prompt before the stream stands could lose its first events; without one, looking carries on.
+    attempt.hub.wait_connected(Duration::from_secs(5)).await;
+    let ran = run_prompts(attempt, &session, began).await;
+    let bill = read_bill(attempt, &session, &before, &ran).await;
+    let kept = close_session(attempt, &session, &ran).await?;
+    let Ran { report, result, mut warnings } = ran;
+    warnings.extend(bill.warning);
+    warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
+    if attempt.request.mode == Mode::Agent && result.is_ok() && report.verdict.tool_calls == 0 {
+        warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
+    }
+    let totals = (bill.usage, bill.cost, bill.known);
+    store
+        .finish_attempt(attempt.id, ORDINAL, &end_record(&result, report.verdict.answered_by.as_ref(), totals))
+        .await?;
+    Ok(Outcome {
+        result,
+        text: report.verdict.text,
+        answered_by: report.verdict.answered_by,
+        usage: bill.usage,
+        cost: bill.cost,
+        cost_known: bill.known,
+        session,
+        kept,
+        warnings,
+        duration: began.elapsed(),
+    })
+}
+
+/// The session to run in, and what had been spent in it before.
+async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refusal> {
+    let (id, before) = match &attempt.request.session {
+        Some(session) => (session.clone(), read_tree(attempt.client, session).await?),
+        None => {
+            let created = attempt.client.create_session(&new_session(attempt.request, attempt.id)).await?;
+            (created.id, TreeUsage::default())
+        }
+    };
+    attempt.context.store.set_attempt_session(attempt.id, ORDINAL, &id).await?;
+    put_session(attempt, &id, SessionState::Open).await?;
+    Ok((id, before))
+}
+
+async fn put_session(attempt: &Attempt<'_>, id: &str, state: SessionState) -> Result<(), Refusal> {
+    let record = SessionRecord {
+        id: id.to_owned(),
+        home: attempt.acquired.home.clone(),
+        directory: attempt.request.directory.to_string_lossy().into_owned(),
+        model: attempt.prepared.route.model.to_string(),
+        state,
+        used_at: now_micros(),
+    };
+    Ok(attempt.context.store.put_session(&record).await?)
+}
+
+struct Ran {
+    report: PromptReport,
+    result: Result<(String, Option<Value>), Failure>,
+    warnings: Vec<String>,
+}
+
+/// Prompts until the answer fits its schema, or the tries or the time are used up.
+async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ran {
+    let mut prompt = attempt.request.prompt.clone();
+    let mut warnings = Vec::new();
+    let mut tries = 0;
+    loop {
+        let limits = limits(attempt, began);
+        let message = fresh_message_id();
+        let body = body(attempt, &prompt, tries == 0);
+        let expect = if attempt.request.schema.is_some() { Expect::Structured } else { Expect::Text };
+        let report = run_prompt(RunPrompt {
+            client: attempt.client,
+            hub: attempt.hub,
+            session,
+            message: &message,
+            body: &body,
+            expect,
+            limits,
+            sink: attempt.sink,
+            cancel: attempt.cancel,
+        })
+        .await;
+        warnings
+            .extend(report.warnings.iter().filter(|warning| !warnings.contains(*warning)).cloned().collect::<Vec<_>>());
+        let fault = match (&attempt.request.schema, &report.verdict.outcome) {
+            (Some(schema), Ok(answer)) => {
+                let faults = schema.faults(answer.structured.as_ref().unwrap_or(&Value::Null));
+                (!faults.is_empty()).then(|| faults.join("; "))
+            }
+            (Some(_), Err(failure)) if failure.class == ErrorClass::StructuredOutputFailed => {
+                Some(failure.message.clone())
+            }
+            _ => None,
+        };
+        let Some(fault) = fault else {
+            let result = report.verdict.outcome.clone().map(|answer| (answer.text, answer.structured));
+            let result = result.map_err(|failure| with_key_knowledge(attempt, failure));
+            return Ran { report, result, warnings };
+        };
+        if tries >= attempt.context.config.dispatch.structured_retries {
+            let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
+            let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
+            return Ran { report, result, warnings };
+        }
+        tries += 1;
+        warnings.push(format!("try {tries} did not fit the schema: {fault}"));
+        prompt = format!("Your last answer does not fit the required schema: {fault}\nAnswer again, corrected.");
+    }
+}
+
+/// A refused key is a missing key when there is none.
+fn with_key_knowledge(attempt: &Attempt<'_>, failure: Failure) -> Failure {
+    let provider = &attempt.prepared.route.model.provider;
+    if failure.class == ErrorClass::AuthInvalid && !attempt.prepared.catalogue.has_key(provider) {
+        return Failure { class: ErrorClass::AuthMissing, ..failure };
+    }
+    failure
+}
+
+fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
+    let settings = &attempt.context.config.dispatch;
+    let total = attempt.options.timeout.unwrap_or(match attempt.request.mode {
+        Mode::Text => settings.text_timeout,
+        Mode::Agent => settings.agent_timeout,
+        Mode::Command => settings.command_timeout,
+    });
+    RunLimits {
+        first_token: settings.first_token_timeout.0,
+        inactivity: settings.inactivity_timeout.0,
+        // Tries share one deadline; the last may have almost nothing left, but never nothing at all.
+        total: total.0.map(|total| total.saturating_sub(began.elapsed()).max(Duration::from_millis(1))),
+        retry_wait_cap: settings.retry_wait_cap.0,
+        provider_retries: settings.provider_retries,
+        steps: (attempt.request.mode == Mode::Agent).then(|| attempt.options.steps.unwrap_or(settings.agent_steps)),
+        permission: match settings.permission_answer {
+            PermissionAnswer::Reject => PermissionPolicy::Reject,
+            PermissionAnswer::Once => PermissionPolicy::AllowOnce,
+        },
+    }
+}
+
+fn body(attempt: &Attempt<'_>, prompt: &str, with_images: bool) -> PromptBody {
+    let request = attempt.request;
+    let images = request.images.iter().filter(|_| with_images).map(|image| {
+        let data = STANDARD.encode(&image.bytes);
+        let url = format!("data:{};base64,{data}", image.mime);
+        json!({"type": "file", "mime": image.mime, "filename": image.name, "url": url})
+    });
+    let model = attempt.prepared.route.model.clone();
+    let agent = attempt.prepared.agent.clone();
+    if request.mode == Mode::Command {
+        let (name, arguments) = request.command();
+        return PromptBody::Command {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            model,
+            agent,
+            files: images.collect(),
+        };
+    }
+    let mut parts = vec![json!({"type": "text", "text": prompt})];
+    parts.extend(images);
+    let schema = request.schema.as_ref().map(|schema| schema.source().clone());
+    PromptBody::Prompt { parts, model, agent, system: request.system.clone(), schema }
+}
+
+struct Bill {
+    usage: Usage,
+    cost: Nano,
+    known: bool,
+    warning: Option<String>,
+}
+
+/// What the attempt really used, over the session and all its descendants, read from the server.
+async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
+    match read_tree(attempt.client, session).await {
+        Ok(tree) => {
+            let (usage, cost) = tree.since(before);
+            let model = &attempt.prepared.route.model;
+            let price = attempt.prepared.catalogue.find(model).map(|model| model.price).unwrap_or_default();
+            let priceless = price.is_zero() && cost == Nano::ZERO && usage.total() > 0;
+            let warning = if priceless {
+                Some(format!("no price is known for {model}, so the cost is not known"))
+            } else if ran.report.verdict.unreported {
+                Some("the answer was cut off before its tokens were reported, so the cost is a lower bound".into())
+            } else {
+                None
+            };
+            Bill { usage, cost, known: tree.cost_known && warning.is_none(), warning }
+        }
+        Err(error) => Bill {
+            usage: Usage::default(),
+            cost: Nano::ZERO,
+            known: false,
+            warning: Some(format!("the cost could not be read: {error}")),
+        },
+    }
+}
+
+/// Leaves the session as its policy says; tells whether it is still there for another prompt.
+async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
+    let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
+    if stuck || ran.report.gave_up == Some(GiveUp::ServerLost) {
+        if let Some(server) = attempt.acquired.managed {
+            // A server that does not obey an abort is ended by its keeper.
+            drop(attempt.context.store.set_server_state(server, ServerState::Failed, now_micros()).await);
+        }
+        put_session(attempt, session, SessionState::Kept).await?;
+        return Ok(true);
+    }
+    if afterwards(attempt.request) == Afterwards::Keep {
+        put_session(attempt, session, SessionState::Kept).await?;
+        return Ok(true);
+    }
+    match attempt.client.delete_stopped_session(session).await {
+        Ok(()) | Err(ApiError::NotFound(_)) => {
+            put_session(attempt, session, SessionState::Deleted).await?;
+            Ok(false)
+        }
+        Err(error) => {
+            tracing::warn!(%error, session, "a session could not be deleted and is kept");
+            put_session(attempt, session, SessionState::Kept).await?;
+            Ok(true)
+        }
+    }
+}
+
+fn end_record(
+    result: &Result<(String, Option<Value>), Failure>,
+    answered_by: Option<&ModelRef>,
+    (usage, cost, cost_known): (Usage, Nano, bool),
+) -> AttemptEnd {
+    let failure = result.as_ref().err();
+    let status = match failure.map(|failure| failure.class) {
+        None => RunStatus::Ok,
+        Some(ErrorClass::Timeout) => RunStatus::Timeout,
+        Some(_) => RunStatus::Error,
+    };
+    AttemptEnd {
+        at: now_micros(),
+        status,
+        error_class: failure.map(|failure| failure.class),
+        message: failure.map(|failure| failure.message.clone()),
+        answered_by: answered_by.map(ToString::to_string),
+        usage,
+        cost,
+        cost_known,
+    }
+}
+
+fn other_model(asked: &ModelRef, answered: Option<&ModelRef>) -> Option<String> {
+    let answered = answered?;
+    (answered.base() != asked.base()).then(|| format!("{} was asked, but {} answered", asked.base(), answered.base()))
+}
+
+fn fresh_message_id() -> String {
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let mut random = [0; 14];
+    random.copy_from_slice(&Uuid::new_v4().as_bytes()[..14]);
+    message_id(u64::try_from(millis).unwrap_or_default(), 0, random)
+}

@@ -1,0 +1,131 @@
+//! One prompt to one model: checked, routed, run, judged, paid and recorded.
+
+mod attempt;
+mod prepare;
+mod report;
+mod session;
+
+pub use prepare::{Refusal, check_locally};
+pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
+
+use crate::{
+    Context,
+    owner::this_process,
+    recover::recover_abandoned,
+    server::{Acquired, acquire, refresh_instance, release},
+};
+use attempt::{Attempt, run_attempt};
+use prepare::prepare;
+use std::time::Instant;
+use switchyard_agents::opencode::{EventHub, Sink};
+use switchyard_core::{DispatchId, dispatch::Request, duration::Limit};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{DispatchEnd, NewDispatch, RunStatus};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// What may differ from the configuration for one dispatch.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    pub timeout: Option<Limit>,
+    pub steps: Option<u32>,
+}
+
+/// Runs the request to its end. A refusal means that nothing was sent to any model.
+pub async fn dispatch(
+    context: &Context,
+    request: &Request,
+    options: &Options,
+    sink: &Sink,
+    cancel: &CancellationToken,
+) -> Result<DispatchReport, Refusal> {
+    let began = Instant::now();
+    check_locally(context, request)?;
+    let id = DispatchId(Uuid::now_v7());
+    let want = session::wanted_server(context, request).await?;
+    let acquired = tokio::select! {
+        acquired = acquire(context, id, &want) => acquired?,
+        () = cancel.cancelled() => return Err(Refusal::Cancelled),
+    };
+    let result = on_server(context, request, options, sink, cancel, &acquired, id, began).await;
+    release(context, &acquired, id).await;
+    result
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the second half of `dispatch`, split so that the lease is always released"
+)]
+async fn on_server(
+    context: &Context,
+    request: &Request,
+    options: &Options,
+    sink: &Sink,
+    cancel: &CancellationToken,
+    acquired: &Acquired,
+    id: DispatchId,
+    began: Instant,
+) -> Result<DispatchReport, Refusal> {
+    let client = acquired.client.in_directory(&request.directory);
+    let mut warnings = acquired.warnings.clone();
+    if let Some(server) = acquired.managed {
+        warnings.extend(refresh_instance(context, server, &client, &request.directory).await);
+    }
+    let hub = EventHub::start(&client);
+    let prepared = match prepare(context, request, &client, acquired).await {
+        Ok(prepared) => prepared,
+        Err(refusal) => {
+            hub.close().await;
+            return Err(refusal);
+        }
+    };
+    warnings.extend(prepared.route.warnings.iter().cloned());
+    context
+        .store
+        .begin_dispatch(&NewDispatch {
+            id,
+            at: now_micros(),
+            owner: this_process()?,
+            mode: request.mode.to_string(),
+            requested: request.selector.to_json(),
+            route: serde_json::to_value(&prepared.route).unwrap_or_default(),
+            directory: request.directory.to_string_lossy().into_owned(),
+            prompt_chars: request.prompt.chars().count() as u64,
+        })
+        .await?;
+    let attempt = Attempt {
+        context,
+        request,
+        options,
+        client: &client,
+        hub: &hub,
+        acquired,
+        prepared: &prepared,
+        id,
+        sink,
+        cancel,
+    };
+    let outcome = run_attempt(&attempt).await;
+    hub.close().await;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(refusal) => {
+            let end = DispatchEnd { at: now_micros(), status: RunStatus::Error, error_class: None, warnings };
+            drop(context.store.finish_dispatch(id, &end).await);
+            return Err(refusal);
+        }
+    };
+    warnings.extend(outcome.warnings.iter().cloned());
+    warnings.extend(session::tidy(context, &client, &acquired.home).await);
+    // Leftovers of processes that were killed; their cost is theirs, but the cleaning is everybody's.
+    drop(recover_abandoned(context, None).await);
+    let report = report::build(context, request, &prepared.route, id, outcome, warnings, began);
+    let end = DispatchEnd {
+        at: now_micros(),
+        status: report.status.into(),
+        error_class: report.error.as_ref().map(|error| error.class),
+        warnings: report.warnings.clone(),
+    };
+    context.store.finish_dispatch(id, &end).await?;
+    Ok(report)
+}

@@ -1,0 +1,146 @@
+//! The result of a dispatch, in the form that scripts rely on.
+
+use super::attempt::Outcome;
+use crate::Context;
+use serde::Serialize;
+use serde_json::Value;
+use std::{path::PathBuf, time::Instant};
+use switchyard_core::{DispatchId, ErrorClass, ModelRef, Usage, dispatch::Request, route::Route};
+use switchyard_host::paths::{private_dir, write_private};
+use switchyard_store::RunStatus;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Ok,
+    Error,
+    Timeout,
+}
+
+impl From<Status> for RunStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ok => Self::Ok,
+            Status::Error => Self::Error,
+            Status::Timeout => Self::Timeout,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct DispatchReport {
+    pub id: DispatchId,
+    pub status: Status,
+    pub text: String,
+    pub structured: Option<Value>,
+    /// The model that answered, read back; the one that was asked when none did.
+    pub model: ModelRef,
+    pub requested: Value,
+    pub route: Route,
+    pub attempts: Vec<AttemptReport>,
+    pub usage: Usage,
+    pub cost_usd: f64,
+    pub cost_known: bool,
+    pub duration_ms: u64,
+    pub session_id: String,
+    pub kept: bool,
+    pub truncated: bool,
+    pub full_text_path: Option<PathBuf>,
+    pub warnings: Vec<String>,
+    pub error: Option<ErrorReport>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct AttemptReport {
+    pub model: String,
+    pub status: Status,
+    pub error_class: Option<ErrorClass>,
+    pub duration_ms: u64,
+    pub cost_usd: f64,
+    pub cost_known: bool,
+    pub usage: Usage,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ErrorReport {
+    pub class: ErrorClass,
+    pub message: String,
+    pub hint: String,
+    pub retryable: bool,
+}
+
+pub(super) fn build(
+    context: &Context,
+    request: &Request,
+    route: &Route,
+    id: DispatchId,
+    outcome: Outcome,
+    mut warnings: Vec<String>,
+    began: Instant,
+) -> DispatchReport {
+    let error = outcome.result.as_ref().err().map(|failure| ErrorReport {
+        class: failure.class,
+        message: failure.message.clone(),
+        hint: failure.class.hint().to_owned(),
+        retryable: failure.class.retryable(),
+    });
+    let status = match &error {
+        None => Status::Ok,
+        Some(error) if error.class == ErrorClass::Timeout => Status::Timeout,
+        Some(_) => Status::Error,
+    };
+    let structured = outcome.result.ok().and_then(|(_, structured)| structured);
+    let (text, full_text_path) = shorten(context, id, outcome.text, &mut warnings);
+    let attempt = AttemptReport {
+        model: route.model.to_string(),
+        status,
+        error_class: error.as_ref().map(|error| error.class),
+        duration_ms: millis(outcome.duration),
+        cost_usd: outcome.cost.as_usd(),
+        cost_known: outcome.cost_known,
+        usage: outcome.usage,
+    };
+    // OpenCode reports the base model; the variant is the one that was asked for.
+    let answered = outcome.answered_by.map(|model| ModelRef { variant: route.model.variant.clone(), ..model });
+    DispatchReport {
+        id,
+        status,
+        text,
+        structured,
+        model: answered.unwrap_or_else(|| route.model.clone()),
+        requested: request.selector.to_json(),
+        route: route.clone(),
+        attempts: vec![attempt],
+        usage: outcome.usage,
+        cost_usd: outcome.cost.as_usd(),
+        cost_known: outcome.cost_known,
+        duration_ms: millis(began.elapsed()),
+        session_id: outcome.session,
+        kept: outcome.kept,
+        truncated: full_text_path.is_some(),
+        full_text_path,
+        warnings,
+        error,
+    }
+}
+
+/// A long answer is shown in part, with the whole of it in a private file.
+fn shorten(context: &Context, id: DispatchId, text: String, warnings: &mut Vec<String>) -> (String, Option<PathBuf>) {
+    let limit = context.config.dispatch.answer_limit;
+    let Some((cut, _)) = text.char_indices().nth(limit) else { return (text, None) };
+    let directory = context.paths.data_dir.join("answers");
+    let file = directory.join(format!("{id}.txt"));
+    if let Err(error) = private_dir(&directory).and_then(|()| write_private(&file, text.as_bytes())) {
+        // Better too long than lost.
+        warnings.push(format!("the answer is longer than {limit} characters and could not be saved: {error}"));
+        return (text, None);
+    }
+    let whole = text.chars().count();
+    warnings
+        .push(format!("the answer has {whole} characters; the first {limit} are shown, all are in {}", file.display()));
+    (text[..cut].to_owned(), Some(file))
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,12 @@
+//! The use cases: takes requests in, asks `core`, persists, and performs the effects.
+//!
+//! Nothing here prints, and nothing here reads the process environment: the caller hands it in.
+
+pub mod context;
+pub mod dispatch;
+mod owner;
+mod recover;
+pub mod server;
+
+pub use context::Context;
+pub use dispatch::{DispatchReport, Options, dispatch};

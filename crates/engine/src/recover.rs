@@ -1,0 +1,98 @@
+//! Work whose process died: ended on its server, paid for with what the server says was spent, and
+//! closed in the store. Safe to repeat, and safe when two processes do it at once.
+
+use crate::{Context, owner::is_gone, server::endpoint_of};
+use switchyard_agents::opencode::{Client, Endpoint, StopOutcome, read_tree, stop_sessions};
+use switchyard_core::DispatchId;
+use switchyard_host::clock::now_micros;
+use switchyard_store::{AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, Result, RunStatus, SessionState};
+
+/// Dispatches that are mended in one go, at most.
+const AT_ONCE: u32 = 10;
+
+/// Settles dispatches that still count as running although their process is gone: the given one, or
+/// any. Returns how many were closed.
+pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId>) -> Result<u32> {
+    let unfinished = match only {
+        Some(dispatch) => vec![context.store.dispatch(dispatch).await?],
+        None => context.store.unfinished_dispatches(AT_ONCE).await?,
+    };
+    let mut closed = 0;
+    for dispatch in unfinished.iter().filter(|found| found.status == RunStatus::Running && is_gone(&found.owner)) {
+        for attempt in dispatch.attempts.iter().filter(|attempt| attempt.status == RunStatus::Running) {
+            settle(context, dispatch, attempt).await?;
+        }
+        let end =
+            DispatchEnd { at: now_micros(), status: RunStatus::Abandoned, error_class: None, warnings: Vec::new() };
+        context.store.finish_dispatch(dispatch.id, &end).await?;
+        closed += 1;
+    }
+    Ok(closed)
+}
+
+async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptRecord) -> Result<()> {
+    let mut end = AttemptEnd {
+        at: now_micros(),
+        status: RunStatus::Abandoned,
+        error_class: None,
+        message: Some("its process died".into()),
+        answered_by: None,
+        usage: attempt.usage,
+        cost: attempt.cost,
+        cost_known: false,
+    };
+    let client = client_for(context, attempt).await?.map(|client| client.in_directory(dispatch.directory.as_ref()));
+    if let Some(client) = client {
+        let session = match &attempt.session {
+            Some(session) => Some(session.clone()),
+            // It died between the creation of the session and the note of it: the title has our id.
+            None => {
+                let found = client.find_sessions(&dispatch.id.to_string()).await.unwrap_or_default();
+                found.into_iter().next().map(|session| session.id)
+            }
+        };
+        if let Some(session) = session {
+            close_session(context, &client, &session, &mut end).await?;
+        }
+    }
+    context.store.finish_attempt(dispatch.id, attempt.ordinal, &end).await
+}
+
+async fn close_session(context: &Context, client: &Client, session: &str, end: &mut AttemptEnd) -> Result<()> {
+    let family =
+        read_tree(client, session).await.map(|tree| tree.sessions).unwrap_or_else(|_| vec![session.to_owned()]);
+    let stopped = stop_sessions(client, &family).await == StopOutcome::Stopped;
+    if let Ok(tree) = read_tree(client, session).await {
+        end.usage = tree.usage;
+        end.cost = tree.cost;
+        // What was cut off in the middle of an answer is billed and was never reported.
+        end.cost_known = false;
+    }
+    let kept = match context.store.session(session).await {
+        Ok(record) => record.state == SessionState::Kept,
+        Err(_) => false,
+    };
+    if !kept
+        && stopped
+        && client.delete_stopped_session(session).await.is_ok()
+        && let Ok(mut record) = context.store.session(session).await
+    {
+        record.state = SessionState::Deleted;
+        record.used_at = now_micros();
+        context.store.put_session(&record).await?;
+    }
+    Ok(())
+}
+
+/// The server that the attempt ran on, if it can still be asked.
+async fn client_for(context: &Context, attempt: &AttemptRecord) -> Result<Option<Client>> {
+    let endpoint = match attempt.server {
+        Some(server) => {
+            let record = context.store.servers().await?.into_iter().find(|record| record.id == server);
+            record.and_then(|record| endpoint_of(context, &record).ok())
+        }
+        None if context.config.server.url.is_empty() => None,
+        None => Some(Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() }),
+    };
+    Ok(endpoint.and_then(|endpoint| Client::new(&endpoint).ok()))
+}

@@ -1,0 +1,241 @@
+//! Getting hold of a server: find one that fits and take a lease on it, or start one.
+//!
+//! The lease is taken in the store before the first request, and only on a server that is ready, so a
+//! keeper that has decided to end its server can never take it away from under a new request.
+
+use super::{
+    fingerprint::fingerprint,
+    keeper::KeeperOrder,
+    private::{endpoint_of, log_file},
+    registry::prune,
+};
+use crate::{Context, owner::this_process};
+use std::{fs::File, path::PathBuf, process::Child, time::Duration};
+use switchyard_agents::opencode::{
+    ApiError, Client, Endpoint, Health, TESTED_VERSION,
+    locate::{Located, NotLocated, Search, locate},
+};
+use switchyard_core::{DispatchId, ServerId};
+use switchyard_host::{clock::now_micros, detached::spawn_detached, paths::private_dir};
+use switchyard_store::{ErrorKind, Lease, ServerRecord, ServerState, StoreError};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+const HEALTH: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error(transparent)]
+    NotLocated(#[from] NotLocated),
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the managed OpenCode server did not start: {0}")]
+    DidNotStart(String),
+    #[error("could not start the keeper of a managed server: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// Which server will do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Want {
+    Any,
+    /// The one with this database, because a session lives there.
+    Slot(String),
+}
+
+/// A server to talk to. A managed one stays until [`release`].
+#[derive(Debug)]
+pub struct Acquired {
+    pub client: Client,
+    pub health: Health,
+    /// Where its sessions live: a slot or the user's address.
+    pub home: String,
+    pub managed: Option<ServerId>,
+    pub warnings: Vec<String>,
+}
+
+pub async fn acquire(context: &Context, holder: DispatchId, want: &Want) -> Result<Acquired, ServerError> {
+    if !context.config.server.url.is_empty() {
+        return connect_named(context).await;
+    }
+    let binary = locate_binary(context)?;
+    let print = fingerprint(context, &binary.path);
+    let patience = context.config.server.start_timeout.0.unwrap_or(Duration::from_secs(600));
+    let deadline = Instant::now() + patience;
+    loop {
+        let servers = prune(context).await?;
+        for server in servers.iter().filter(|server| fits(server, &print, want)) {
+            if let Some(acquired) = try_lease(context, server, holder).await? {
+                return Ok(acquired);
+            }
+        }
+        let starting =
+            servers.iter().any(|server| server.state == ServerState::Starting && server.fingerprint == print);
+        if !starting {
+            start(context, &binary.path, &print, want, deadline).await?;
+        }
+        if Instant::now() >= deadline {
+            return Err(ServerError::DidNotStart("no server was ready in time".into()));
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Gives a managed server back.
+pub async fn release(context: &Context, acquired: &Acquired, holder: DispatchId) {
+    if let Some(server) = acquired.managed
+        && let Err(error) = context.store.release_lease(server, holder).await
+    {
+        // The keeper finds leases of dead processes by itself; this one ends with us at the latest.
+        tracing::warn!(%error, "a lease could not be released");
+    }
+}
+
+pub fn locate_binary(context: &Context) -> Result<Located, NotLocated> {
+    let home = context.variable("HOME").map(PathBuf::from);
+    locate(&Search {
+        configured: &context.config.server.binary,
+        search_path: context.variable("PATH"),
+        home: home.as_deref(),
+        installs: &context.installs_dir(),
+    })
+}
+
+async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
+    let endpoint = Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() };
+    let client = Client::new(&endpoint)?;
+    let health = client.health(HEALTH).await?;
+    let warnings = version_warning(&health.version).into_iter().collect();
+    Ok(Acquired { home: client.address(), client, health, managed: None, warnings })
+}
+
+fn fits(server: &ServerRecord, print: &str, want: &Want) -> bool {
+    server.state == ServerState::Ready
+        && match want {
+            Want::Any => server.fingerprint == print,
+            // Only one server can have this database open; with which settings is second to that.
+            Want::Slot(slot) => server.slot == *slot,
+        }
+}
+
+async fn try_lease(
+    context: &Context,
+    server: &ServerRecord,
+    holder: DispatchId,
+) -> Result<Option<Acquired>, ServerError> {
+    let lease = Lease { server: server.id, holder, owner: this_process()?, at: now_micros() };
+    match context.store.take_lease(&lease).await {
+        Ok(()) => {}
+        Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    let reached = match endpoint_of(context, server) {
+        Ok(endpoint) => {
+            let client = Client::new(&endpoint)?;
+            client.health(HEALTH).await.map(|health| (client, health)).ok()
+        }
+        Err(_) => None,
+    };
+    match reached {
+        Some((client, health)) => {
+            let warnings = version_warning(&health.version).into_iter().collect();
+            Ok(Some(Acquired { client, health, home: server.slot.clone(), managed: Some(server.id), warnings }))
+        }
+        None => {
+            // Its port may be open and nobody behind it: the keeper ends a server in this state.
+            drop(context.store.set_server_state(server.id, ServerState::Failed, now_micros()).await);
+            drop(context.store.release_lease(server.id, holder).await);
+            Ok(None)
+        }
+    }
+}
+
+/// Starts a keeper and waits until its server is ready or has failed. A lock makes sure that commands
+/// that begin at the same moment start one server, not one each.
+async fn start(
+    context: &Context,
+    binary: &std::path::Path,
+    print: &str,
+    want: &Want,
+    deadline: Instant,
+) -> Result<(), ServerError> {
+    let servers_dir = context.servers_dir();
+    private_dir(&servers_dir)?;
+    let lock = File::create(servers_dir.join("start.lock"))?;
+    while lock.try_lock().is_err() {
+        if Instant::now() >= deadline {
+            return Err(ServerError::DidNotStart("another command has been starting one for too long".into()));
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+    let servers = prune(context).await?;
+    let usable = |server: &ServerRecord| server.state != ServerState::Failed && server.state != ServerState::Draining;
+    if servers.iter().any(|server| usable(server) && server.fingerprint == print && *want == Want::Any) {
+        return Ok(());
+    }
+    let taken = |slot: &str| servers.iter().any(|server| server.slot == slot);
+    let slot = match want {
+        Want::Slot(slot) if taken(slot) => return Ok(()),
+        Want::Slot(slot) => slot.clone(),
+        Want::Any => (0..).map(|number| format!("slot-{number}")).find(|slot| !taken(slot)).unwrap_or_default(),
+    };
+    retire_others(context, &servers, print).await;
+    let order = KeeperOrder::new(context, ServerId(Uuid::now_v7()), slot, print, binary);
+    let json = serde_json::to_string(&order).map_err(std::io::Error::other)?;
+    let log = log_file(&servers_dir, order.server);
+    let mut keeper = spawn_detached(&context.program, ["keeper", &json], &[], &log)?;
+    wait_ready(context, &order, &mut keeper, deadline).await
+}
+
+/// Servers with an older configuration finish what they have and go.
+async fn retire_others(context: &Context, servers: &[ServerRecord], print: &str) {
+    for server in servers.iter().filter(|server| server.state == ServerState::Ready && server.fingerprint != print) {
+        drop(context.store.set_server_state(server.id, ServerState::Draining, now_micros()).await);
+    }
+}
+
+async fn wait_ready(
+    context: &Context,
+    order: &KeeperOrder,
+    keeper: &mut Child,
+    deadline: Instant,
+) -> Result<(), ServerError> {
+    loop {
+        let row = context.store.servers().await?.into_iter().find(|server| server.id == order.server);
+        match row {
+            Some(server) if server.state == ServerState::Ready => return Ok(()),
+            Some(ServerRecord { state: ServerState::Failed, problem, .. }) => {
+                let problem = problem.unwrap_or_else(|| "no reason was given".into());
+                drop(context.store.remove_server(order.server, now_micros()).await);
+                return Err(ServerError::DidNotStart(problem));
+            }
+            _ => {}
+        }
+        if let Some(status) = keeper.try_wait()? {
+            let log = log_file(&context.servers_dir(), order.server);
+            return Err(ServerError::DidNotStart(format!("its keeper ended ({status}); see {}", log.display())));
+        }
+        if Instant::now() >= deadline {
+            return Err(ServerError::DidNotStart("it was not ready in time".into()));
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// A release that we do not know may behave differently: said, never guessed.
+fn version_warning(version: &str) -> Option<String> {
+    let major_minor = |text: &str| text.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let major = |text: &str| text.split('.').next().map(str::to_owned);
+    if version.is_empty() {
+        Some("the server does not tell its version".into())
+    } else if major(version) != major(TESTED_VERSION) {
+        Some(format!("OpenCode {version} is another major version than {TESTED_VERSION}, which was tested"))
+    } else if major_minor(version) != major_minor(TESTED_VERSION) {
+        Some(format!("OpenCode {version} was not tested with this release ({TESTED_VERSION} was)"))
+    } else {
+        None
+    }
+}

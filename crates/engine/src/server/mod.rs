@@ -1,0 +1,20 @@
+//! OpenCode servers: the user's own when one is named, otherwise a managed one that is started on
+//! demand, kept by a keeper process, and shared by later commands.
+
+mod acquire;
+mod fingerprint;
+mod instance;
+mod keeper;
+mod private;
+mod registry;
+
+pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, release};
+pub use keeper::{KeeperOrder, keep};
+pub use registry::{ServerStatus, prune, statuses, stop_all};
+
+pub(crate) use instance::refresh_instance;
+pub(crate) use private::endpoint_of;
+
+/// Every process of a managed server carries the server's id in this variable. It is inherited by all
+/// that the server starts, which makes it the proof that a leftover is ours.
+pub const SERVER_MARK: &str = "SWITCHYARD_SERVER_ID";

@@ -1,0 +1,88 @@
+//! The only meeting point of Switchyard's processes: dispatches with their attempts and money,
+//! OpenCode sessions, the server registry with its leases, and the event log.
+//!
+//! One trait, one contract. The store keeps what it is told and has no policy of its own; every
+//! call is one transaction, and a change that others may wait for writes its event in that same
+//! transaction.
+
+mod error;
+mod record;
+pub mod sqlite;
+
+pub use error::{ErrorKind, StoreError};
+pub use record::{
+    AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, Event, Lease, NewAttempt, NewDispatch, Owner, RunStatus,
+    ServerRecord, ServerState, SessionRecord, SessionState,
+};
+
+use async_trait::async_trait;
+use std::fmt::Debug;
+use switchyard_core::{DispatchId, ServerId};
+
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Times are microseconds since the Unix epoch, given by the caller: the store has no clock.
+#[async_trait]
+pub trait Store: Debug + Send + Sync {
+    /// Records that a dispatch is about to run. The same id again is a conflict.
+    async fn begin_dispatch(&self, dispatch: &NewDispatch) -> Result<()>;
+
+    /// Records that an attempt is about to run. The same ordinal again is a conflict.
+    async fn begin_attempt(&self, attempt: &NewAttempt) -> Result<()>;
+
+    /// Notes the OpenCode session that an attempt runs in, as soon as it exists.
+    async fn set_attempt_session(&self, dispatch: DispatchId, ordinal: u32, session: &str) -> Result<()>;
+
+    /// Settles an attempt. Told twice, the first status stands and the higher cost and usage
+    /// count, so that neither a repeat nor a late, smaller report can change what was spent.
+    async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<()>;
+
+    /// Ends a dispatch. Ending it again changes nothing.
+    async fn finish_dispatch(&self, dispatch: DispatchId, end: &DispatchEnd) -> Result<()>;
+
+    async fn dispatch(&self, dispatch: DispatchId) -> Result<DispatchRecord>;
+
+    /// The newest first.
+    async fn recent_dispatches(&self, limit: u32) -> Result<Vec<DispatchRecord>>;
+
+    /// Those that began and have not ended, the oldest first.
+    async fn unfinished_dispatches(&self, limit: u32) -> Result<Vec<DispatchRecord>>;
+
+    /// Inserts the session or replaces its state, directory and last use.
+    async fn put_session(&self, session: &SessionRecord) -> Result<()>;
+
+    async fn session(&self, session: &str) -> Result<SessionRecord>;
+
+    /// Kept sessions that were last used before `before`, the oldest first.
+    async fn stale_sessions(&self, before: i64, limit: u32) -> Result<Vec<SessionRecord>>;
+
+    /// Inserts or replaces a server's row.
+    async fn put_server(&self, server: &ServerRecord) -> Result<()>;
+
+    /// Moves a server to another state; a server that is not there is `NotFound`.
+    async fn set_server_state(&self, server: ServerId, state: ServerState, now: i64) -> Result<()>;
+
+    async fn servers(&self) -> Result<Vec<ServerRecord>>;
+
+    /// Removes a server with its leases. One that is gone already is no error.
+    async fn remove_server(&self, server: ServerId, now: i64) -> Result<()>;
+
+    /// Takes a lease for `holder` on a server that is in state `Ready`; otherwise, or when the
+    /// holder has one already, `Conflict`.
+    async fn take_lease(&self, lease: &Lease) -> Result<()>;
+
+    /// Gives a lease back. One that is gone already is no error.
+    async fn release_lease(&self, server: ServerId, holder: DispatchId) -> Result<()>;
+
+    async fn leases(&self, server: ServerId) -> Result<Vec<Lease>>;
+
+    /// Appends to the event log and returns the event's position.
+    async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &serde_json::Value) -> Result<i64>;
+
+    /// Events after a position, the oldest first.
+    async fn events_after(&self, after: i64, limit: u32) -> Result<Vec<Event>>;
+
+    /// A number that changes when anyone has written, this store included. It only compares with
+    /// earlier answers of the same store.
+    async fn data_version(&self) -> Result<i64>;
+}

@@ -1,0 +1,230 @@
+//! The rows, as values. The words of their states are what every database stores.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use switchyard_core::{DispatchId, ErrorClass, Nano, ServerId, Usage};
+
+/// The process that answers for a row: a pid alone can be reused, pid and start time cannot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    pub host: String,
+    pub pid: i64,
+    /// The start time as the operating system counts it; opaque, only compared.
+    pub start: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewDispatch {
+    pub id: DispatchId,
+    pub at: i64,
+    pub owner: Owner,
+    pub mode: String,
+    /// What was asked for, e.g. `{"task_type":"code-review"}`.
+    pub requested: Value,
+    /// The routing decision with its trace.
+    pub route: Value,
+    pub directory: String,
+    pub prompt_chars: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAttempt {
+    pub dispatch: DispatchId,
+    /// Counts from 1 within the dispatch.
+    pub ordinal: u32,
+    pub at: i64,
+    /// `provider/model[@variant]`.
+    pub model: String,
+    /// The managed server, or `None` for a server that the user runs.
+    pub server: Option<ServerId>,
+}
+
+/// Where a dispatch, or one attempt of it, stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Running,
+    Ok,
+    Error,
+    Timeout,
+    /// Its process died; what it spent was read back later.
+    Abandoned,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptEnd {
+    pub at: i64,
+    /// Never `Running`.
+    pub status: RunStatus,
+    pub error_class: Option<ErrorClass>,
+    pub message: Option<String>,
+    /// The model that answered, read back.
+    pub answered_by: Option<String>,
+    pub usage: Usage,
+    pub cost: Nano,
+    pub cost_known: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptRecord {
+    pub ordinal: u32,
+    pub began_at: i64,
+    pub ended_at: Option<i64>,
+    pub model: String,
+    pub answered_by: Option<String>,
+    pub server: Option<ServerId>,
+    pub session: Option<String>,
+    pub status: RunStatus,
+    pub error_class: Option<ErrorClass>,
+    pub message: Option<String>,
+    pub usage: Usage,
+    pub cost: Nano,
+    pub cost_known: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct DispatchEnd {
+    pub at: i64,
+    /// Never `Running`.
+    pub status: RunStatus,
+    pub error_class: Option<ErrorClass>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct DispatchRecord {
+    pub id: DispatchId,
+    pub began_at: i64,
+    pub ended_at: Option<i64>,
+    pub owner: Owner,
+    pub mode: String,
+    pub requested: Value,
+    pub route: Value,
+    pub directory: String,
+    pub prompt_chars: u64,
+    pub status: RunStatus,
+    pub error_class: Option<ErrorClass>,
+    pub warnings: Vec<String>,
+    /// In order of their ordinals.
+    pub attempts: Vec<AttemptRecord>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// Belongs to a running dispatch.
+    Open,
+    /// May be used again.
+    Kept,
+    Archived,
+    Deleted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRecord {
+    pub id: String,
+    /// Which database it lives in: a managed server's slot, or a user's server URL.
+    pub home: String,
+    pub directory: String,
+    /// The one model that this session speaks with.
+    pub model: String,
+    pub state: SessionState,
+    pub used_at: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerState {
+    Starting,
+    Ready,
+    /// Finishes what it has and takes nothing new.
+    Draining,
+    /// Did not start, or was given up; `problem` says why.
+    Failed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerRecord {
+    pub id: ServerId,
+    /// The database slot that this server has to itself.
+    pub slot: String,
+    pub state: ServerState,
+    /// Empty until it listens. The password is never here: it is in a private file.
+    pub url: String,
+    pub version: String,
+    /// What it was started with; another fingerprint needs another server.
+    pub fingerprint: String,
+    /// The keeper process.
+    pub keeper: Owner,
+    /// OpenCode itself, once it runs.
+    pub process: Option<Owner>,
+    pub started_at: i64,
+    pub changed_at: i64,
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    pub server: ServerId,
+    pub holder: DispatchId,
+    pub owner: Owner,
+    pub at: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub position: i64,
+    pub at: i64,
+    pub kind: String,
+    pub subject: String,
+    pub data: Value,
+}
+
+/// One list of words per enum, so that writing and reading cannot drift apart.
+macro_rules! words {
+    ($name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
+        impl $name {
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == text)
+            }
+        }
+    };
+}
+
+words!(RunStatus {
+    Running => "running",
+    Ok => "ok",
+    Error => "error",
+    Timeout => "timeout",
+    Abandoned => "abandoned",
+});
+words!(SessionState { Open => "open", Kept => "kept", Archived => "archived", Deleted => "deleted" });
+words!(ServerState { Starting => "starting", Ready => "ready", Draining => "draining", Failed => "failed" });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_words_are_the_words_of_json() {
+        for status in RunStatus::ALL {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
+        }
+        for state in SessionState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+        for state in ServerState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+    }
+}

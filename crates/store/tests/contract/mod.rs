@@ -1,0 +1,59 @@
+//! What every store must do, whatever database is behind it.
+//!
+//! A database joins with one file beside this directory: a type that implements [`Backend`], and
+//! `contract::suite!` with an expression that makes one.
+
+pub mod concurrency;
+pub mod dispatch;
+pub mod event;
+pub mod sample;
+pub mod server;
+pub mod session;
+
+use async_trait::async_trait;
+use switchyard_store::Store;
+
+/// One database of a test's own.
+#[async_trait]
+pub trait Backend: Send + Sync {
+    /// Makes the database and opens it. Called once, first.
+    async fn fresh(&self) -> Box<dyn Store>;
+
+    /// Opens the same database again, with connections of its own, as another process would.
+    async fn reopen(&self) -> Box<dyn Store>;
+}
+
+macro_rules! suite {
+    ($backend:expr) => {
+        $crate::contract::suite!(@tests $backend,
+            dispatch: a_dispatch_is_read_back_whole,
+            dispatch: the_same_dispatch_or_attempt_again_is_a_conflict,
+            dispatch: what_never_began_is_not_found,
+            dispatch: an_end_is_never_running,
+            dispatch: the_first_status_stands_and_the_higher_amounts_count,
+            dispatch: a_dispatch_ends_once,
+            dispatch: recent_ones_come_newest_first_and_unfinished_ones_oldest_first,
+            session: a_session_keeps_its_home_and_model,
+            session: only_kept_sessions_become_stale,
+            server: a_server_is_replaced_in_place_and_keeps_its_leases,
+            server: a_server_moves_through_its_states,
+            server: only_a_ready_server_is_lent,
+            server: a_removed_server_takes_its_leases_along,
+            event: changes_tell_their_story_once,
+            event: events_come_in_order_and_in_pages,
+            event: a_refused_change_leaves_no_event,
+            event: the_data_version_shows_anothers_write,
+            concurrency: writers_in_many_stores_lose_nothing,
+            concurrency: one_of_many_wins_the_same_row,
+        );
+    };
+    (@tests $backend:expr, $($module:ident: $name:ident),+ $(,)?) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                $crate::contract::$module::$name(&$backend).await;
+            }
+        )+
+    };
+}
+pub(crate) use suite;

@@ -1,0 +1,41 @@
+//! Sessions that may be used again.
+
+use super::{Backend, sample};
+use switchyard_store::{ErrorKind, SessionRecord, SessionState};
+
+pub async fn a_session_keeps_its_home_and_model(backend: &dyn Backend) {
+    let store = backend.fresh().await;
+    assert_eq!(sample::kind(store.session("ses_1").await), ErrorKind::NotFound);
+    let first = sample::session("ses_1", SessionState::Open, 10);
+    store.put_session(&first).await.unwrap();
+    assert_eq!(store.session("ses_1").await.unwrap(), first);
+
+    let changed = SessionRecord {
+        id: "ses_1".into(),
+        home: "elsewhere".into(),
+        directory: "/moved".into(),
+        model: "other/model".into(),
+        state: SessionState::Kept,
+        used_at: 20,
+    };
+    store.put_session(&changed).await.unwrap();
+    let expected = SessionRecord { home: first.home, model: first.model, ..changed };
+    assert_eq!(backend.reopen().await.session("ses_1").await.unwrap(), expected);
+}
+
+pub async fn only_kept_sessions_become_stale(backend: &dyn Backend) {
+    let store = backend.fresh().await;
+    for (id, state, used_at) in [
+        ("newer", SessionState::Kept, 30),
+        ("oldest", SessionState::Kept, 10),
+        ("older", SessionState::Kept, 20),
+        ("open", SessionState::Open, 1),
+        ("archived", SessionState::Archived, 1),
+        ("deleted", SessionState::Deleted, 1),
+    ] {
+        store.put_session(&sample::session(id, state, used_at)).await.unwrap();
+    }
+    let [oldest, older] = [("oldest", 10), ("older", 20)].map(|(id, at)| sample::session(id, SessionState::Kept, at));
+    assert_eq!(store.stale_sessions(30, 9).await.unwrap(), [oldest.clone(), older]);
+    assert_eq!(store.stale_sessions(30, 1).await.unwrap(), [oldest]);
+}

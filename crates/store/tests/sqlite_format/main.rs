@@ -1,0 +1,100 @@
+//! What is particular to SQLite: the file, its versions, and what happens when it is opened.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod migration;
+mod opening;
+mod refusal;
+mod stored;
+
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::path::{Path, PathBuf};
+use switchyard_store::{
+    Result, Store as _,
+    sqlite::{MIGRATIONS, Migration, SqliteStore},
+};
+use tempfile::TempDir;
+
+/// The history up to version 1, whatever came later.
+const FIRST: &[Migration] = MIGRATIONS.split_at(1).0;
+
+const STORED_V1: &str = include_str!("../formats/v1.sql");
+
+/// A directory with a place for a database.
+struct Yard {
+    directory: TempDir,
+    path: PathBuf,
+}
+
+impl Yard {
+    fn empty() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("switchyard.db");
+        Self { directory, path }
+    }
+
+    /// With the stored database of version 1.
+    async fn v1() -> Self {
+        let yard = Self::empty();
+        yard.execute(STORED_V1).await;
+        yard
+    }
+
+    /// Runs SQL past the store, as another program would.
+    async fn execute(&self, sql: &'static str) {
+        let mut connection = raw(&self.path).await;
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    async fn version(&self) -> i64 {
+        let mut connection = raw(&self.path).await;
+        let version = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        version
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
+        self.directory.path().join(format!("switchyard.db{suffix}"))
+    }
+
+    /// Names and bytes of all files. One that vanishes while we look was not there.
+    fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files = vec![];
+        for entry in std::fs::read_dir(self.directory.path()).unwrap() {
+            let entry = entry.unwrap();
+            match std::fs::read(entry.path()) {
+                Ok(bytes) => files.push((entry.file_name().into_string().unwrap(), bytes)),
+                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+async fn raw(path: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(path).create_if_missing(true).foreign_keys(false);
+    SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+/// All that the trait can read.
+async fn contents(store: &SqliteStore) -> String {
+    let servers = store.servers().await.unwrap();
+    let mut leases = vec![];
+    for server in &servers {
+        leases.extend(store.leases(server.id).await.unwrap());
+    }
+    let dispatches = store.recent_dispatches(1_000).await.unwrap();
+    let sessions = store.stale_sessions(i64::MAX, 1_000).await.unwrap();
+    let events = store.events_after(0, 1_000).await.unwrap();
+    format!("{dispatches:#?}{sessions:#?}{servers:#?}{leases:#?}{events:#?}")
+}
+
+/// The contents as the given history reads them; the database is closed again.
+async fn read_with(path: &Path, migrations: &[Migration]) -> Result<String> {
+    let store = SqliteStore::open_with(path, migrations).await?;
+    let contents = contents(&store).await;
+    store.close().await;
+    Ok(contents)
+}

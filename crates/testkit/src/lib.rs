@@ -1,0 +1,3 @@
+//! placeholder
+
+pub mod fake_opencode;
