@@ -1,4 +1,7 @@
 //! Who answers for a row: this process, or one that may be gone.
+//!
+//! An owner's `host` is the machine's name and its boot, because after a reboot another process can
+//! have the same number and the same start time.
 
 use switchyard_host::{ProcessIdentity, machine};
 use switchyard_store::Owner;
@@ -9,21 +12,47 @@ pub(crate) fn this_process() -> std::io::Result<Owner> {
 
 pub(crate) fn owner_of(process: ProcessIdentity) -> Owner {
     Owner {
-        host: machine::name(),
+        host: format!("{}#{}", machine::name(), machine::boot()),
         pid: i64::from(process.pid),
         start: i64::try_from(process.start).unwrap_or(i64::MAX),
     }
 }
 
-/// The process behind an owner, when it is one of this machine.
-pub(crate) fn identity_of(owner: &Owner) -> Option<ProcessIdentity> {
-    if owner.host != machine::name() {
-        return None;
+enum Place {
+    Here,
+    /// This machine, before it was started again.
+    EarlierBoot,
+    Elsewhere,
+}
+
+fn place_of(owner: &Owner) -> Place {
+    match owner.host.rsplit_once('#') {
+        Some((name, boot)) if name == machine::name() => {
+            if boot == machine::boot() {
+                Place::Here
+            } else {
+                Place::EarlierBoot
+            }
+        }
+        _ => Place::Elsewhere,
     }
-    Some(ProcessIdentity { pid: u32::try_from(owner.pid).ok()?, start: u64::try_from(owner.start).ok()? })
+}
+
+/// The process behind an owner, when it is one of this machine as it runs now.
+pub(crate) fn identity_of(owner: &Owner) -> Option<ProcessIdentity> {
+    match place_of(owner) {
+        Place::Here => {
+            Some(ProcessIdentity { pid: u32::try_from(owner.pid).ok()?, start: u64::try_from(owner.start).ok()? })
+        }
+        Place::EarlierBoot | Place::Elsewhere => None,
+    }
 }
 
 /// Whether the owner is known to be gone. Of another machine's processes we know nothing.
 pub(crate) fn is_gone(owner: &Owner) -> bool {
-    identity_of(owner).is_some_and(|process| !process.is_alive())
+    match place_of(owner) {
+        Place::Here => identity_of(owner).is_none_or(|process| !process.is_alive()),
+        Place::EarlierBoot => true,
+        Place::Elsewhere => false,
+    }
 }

@@ -2,6 +2,7 @@
 //! the environment, an edited configuration, another binary) must not be served by an older one.
 
 use crate::Context;
+use jsonc_parser::ParseOptions;
 use sha2::{Digest, Sha256};
 use std::{
     fs,
@@ -31,7 +32,8 @@ pub(super) fn fingerprint(context: &Context, binary: &Path) -> String {
         stamp_directory(Path::new(directory), 3, &mut stamps);
     }
     if let Some(file) = context.variable("OPENCODE_CONFIG") {
-        stamps.push(stamp(Path::new(file)));
+        let file = Path::new(file);
+        stamps.push(settings_of(file).unwrap_or_else(|| stamp(file)));
     }
     stamps.push(logins(&base("XDG_DATA_HOME", ".local/share").join("opencode/auth.json")));
     stamps.iter().for_each(|text| add(text));
@@ -60,6 +62,19 @@ pub(super) fn stamp(path: &Path) -> String {
     format!("{} {changed:?}", path.display())
 }
 
+/// The content of a configuration file, without `$schema`: OpenCode adds that to the user's file when
+/// it first reads it, which changes nothing. `None` for anything but readable JSON.
+pub(super) fn settings_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    if !matches!(name, "opencode.json" | "opencode.jsonc" | "config.json") {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let mut value: serde_json::Value = jsonc_parser::parse_to_serde_value(&text, &ParseOptions::default()).ok()?;
+    value.as_object_mut()?.remove("$schema");
+    Some(format!("{} {value}", path.display()))
+}
+
 /// The files that OpenCode reads below a configuration directory, without those that it writes there.
 pub(super) fn stamp_directory(directory: &Path, depth: u32, stamps: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
@@ -78,7 +93,7 @@ pub(super) fn stamp_directory(directory: &Path, depth: u32, stamps: &mut Vec<Str
                 stamp_directory(&path, depth - 1, stamps);
             }
         } else {
-            stamps.push(stamp(&path));
+            stamps.push(settings_of(&path).unwrap_or_else(|| stamp(&path)));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Project configuration that changed while a server runs: OpenCode reads it once per directory, so
 //! the directory's instance is disposed of when the files differ from those that it has read.
 
-use super::fingerprint::{stamp, stamp_directory};
+use super::fingerprint::{settings_of, stamp, stamp_directory};
 use crate::Context;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -51,7 +51,7 @@ fn project_stamps(directory: &Path) -> String {
         for name in ["opencode.json", "opencode.jsonc"] {
             let file = level.join(name);
             if file.is_file() {
-                stamps.push(stamp(&file));
+                stamps.push(settings_of(&file).unwrap_or_else(|| stamp(&file)));
             }
         }
         stamp_directory(&level.join(".opencode"), 2, &mut stamps);

@@ -1,0 +1,34 @@
+//! Starting our own program so that it outlives the terminal it was started from.
+//!
+//! Invariant: the child has no terminal: its input is empty, its output goes to a log that only this user can read.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Starts `exe`, which must call [`detach_self`] first thing. `variables` are set on top of the inherited environment.
+pub fn spawn_detached(
+    exe: &Path,
+    args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    variables: &[(OsString, OsString)],
+    log_file: &Path,
+) -> io::Result<Child> {
+    let log = OpenOptions::new().append(true).create(true).mode(0o600).open(log_file)?;
+    // The mode above counts only for a new file.
+    log.set_permissions(Permissions::from_mode(0o600))?;
+    let mut command = Command::new(exe);
+    command.args(args).envs(variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
+}
+
+/// Makes this process the leader of a new session: no terminal can interrupt it or hang up on it any more.
+pub fn detach_self() -> io::Result<()> {
+    match rustix::process::setsid() {
+        Ok(_) => Ok(()),
+        Err(_) if rustix::process::getsid(None) == Ok(rustix::process::getpid()) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

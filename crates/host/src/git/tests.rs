@@ -1,0 +1,172 @@
+//! The real git in temporary repositories that know nothing of this machine's settings.
+
+use std::fs;
+use std::time::Instant;
+
+use super::changes::parse_status;
+use super::*;
+use crate::process::ProcessIdentity;
+
+struct Repository {
+    directory: tempfile::TempDir,
+    git: Git,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let nowhere = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].map(|name| (name.into(), "/dev/null".into()));
+        // A search for a repository must not find one above the temporary directory.
+        let ceiling = ("GIT_CEILING_DIRECTORIES".into(), directory.path().parent().unwrap().into());
+        let git = Git { variables: nowhere.into_iter().chain([ceiling]).collect(), ..Git::default() };
+        Self { directory, git }
+    }
+
+    fn initialised() -> Self {
+        let repository = Self::new();
+        repository.git.init(repository.path()).unwrap();
+        repository
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn commit(&self, message: &str) -> Option<String> {
+        let author = Author { name: "A Tester".to_owned(), email: "tester@example.invalid".to_owned() };
+        self.git.commit_all(self.path(), message, &author).unwrap()
+    }
+}
+
+fn entry(letters: &str, path: &str) -> StatusEntry {
+    let mut letters = letters.chars();
+    StatusEntry { index: letters.next().unwrap(), worktree: letters.next().unwrap(), path: path.into() }
+}
+
+#[test]
+fn version_is_a_number() {
+    let version = Git::default().version().unwrap();
+    assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{version}");
+}
+
+#[test]
+fn a_repository_is_told_from_a_plain_directory() {
+    let repository = Repository::new();
+    assert_eq!(repository.git.toplevel(repository.path()).unwrap(), None);
+    repository.git.init(repository.path()).unwrap();
+    repository.git.init(repository.path()).unwrap();
+    let below = repository.path().join("a b/ü");
+    fs::create_dir_all(&below).unwrap();
+    let top = repository.git.toplevel(&below).unwrap().unwrap();
+    assert_eq!(top, repository.path().canonicalize().unwrap());
+    assert_eq!(repository.git.toplevel(&top.join(".git")).unwrap(), None);
+    assert!(matches!(repository.git.toplevel(Path::new("/no/such/place")), Err(GitError::Failed { .. })));
+}
+
+#[test]
+fn commits_everything_once() {
+    let repository = Repository::initialised();
+    assert_eq!(repository.git.head(repository.path()).unwrap(), None);
+    assert_eq!(repository.commit("empty"), None);
+    repository.write("one", "1\n");
+    repository.write("-two ü", "2\n");
+    let first = repository.commit("- first\n\n# not a comment");
+    assert_eq!(first.as_ref().map(String::len), Some(40));
+    assert_eq!(repository.git.head(repository.path()).unwrap(), first);
+    assert_eq!(repository.commit("again"), None);
+    let shown = repository.git.line(&within(repository.path(), &["log", "-1", "--format=%an|%ce|%B"])).unwrap();
+    assert_eq!(shown, "A Tester|tester@example.invalid|- first\n\n# not a comment");
+}
+
+#[test]
+fn changes_are_listed_and_counted() {
+    let repository = Repository::initialised();
+    repository.write("edited", "a\nb\nc\n");
+    repository.write("gone", "x\n");
+    repository.write("image", [0, 1, 2]);
+    let first = repository.commit("first").unwrap();
+    assert_eq!(repository.git.status_porcelain(repository.path()).unwrap(), []);
+    repository.write("edited", "a\nB\nc\nd\n");
+    repository.write("image", [0, 1, 3]);
+    repository.write("new \"ü\"\n", "n\n");
+    fs::remove_file(repository.path().join("gone")).unwrap();
+    let status = repository.git.status_porcelain(repository.path()).unwrap();
+    assert_eq!(
+        status,
+        [(" M", "edited"), (" D", "gone"), (" M", "image"), ("??", "new \"ü\"\n")].map(|(l, p)| entry(l, p))
+    );
+    let diff = |path: &str, lines: Option<(u64, u64)>| FileDiff {
+        path: path.into(),
+        lines: lines.map(|(added, deleted)| ChangedLines { added, deleted }),
+    };
+    let expected = [diff("edited", Some((2, 1))), diff("gone", Some((0, 1))), diff("image", None)];
+    assert_eq!(repository.git.diff_stat(repository.path(), &first).unwrap(), expected);
+    assert!(matches!(repository.git.diff_stat(repository.path(), "--output=x"), Err(GitError::Failed { .. })));
+}
+
+#[test]
+fn a_rename_is_one_entry() {
+    assert_eq!(parse_status(b"R  new\0old\0?? x\0"), [entry("R ", "new"), entry("??", "x")]);
+    assert_eq!(parse_status(b""), []);
+}
+
+#[test]
+fn a_worktree_comes_and_goes_but_not_with_unsaved_work() {
+    let repository = Repository::initialised();
+    repository.write("file", "1\n");
+    let base = repository.commit("first").unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let tree = elsewhere.path().join("tree");
+    repository.git.worktree_add(repository.path(), &tree, "work/one", &base).unwrap();
+    assert_eq!(fs::read_to_string(tree.join("file")).unwrap(), "1\n");
+    assert_eq!(repository.git.head(&tree).unwrap(), Some(base.clone()));
+    assert!(repository.git.worktree_add(repository.path(), &elsewhere.path().join("b"), "work/one", &base).is_err());
+
+    fs::write(tree.join("unsaved"), "work").unwrap();
+    let remove = |unsaved| repository.git.worktree_remove(repository.path(), &tree, unsaved);
+    assert!(matches!(remove(UnsavedWork::Keep), Err(GitError::Failed { .. })));
+    assert!(tree.join("unsaved").exists());
+    remove(UnsavedWork::Discard).unwrap();
+    assert!(!tree.exists());
+}
+
+#[test]
+fn the_environment_cannot_point_elsewhere() {
+    let command = Git::default().command(&["status"]);
+    let changed = |name: &str| command.get_envs().find(|(other, _)| *other == name).map(|(_, value)| value);
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"] {
+        assert_eq!(changed(name), Some(None), "{name}");
+    }
+    assert_eq!(changed("GIT_TERMINAL_PROMPT"), Some(Some(OsStr::new("0"))));
+}
+
+#[test]
+fn failures_say_what_was_run() {
+    let missing = Git { program: "no-such-git-anywhere".into(), ..Git::default() };
+    assert!(matches!(missing.version(), Err(GitError::Missing)));
+    let repository = Repository::initialised();
+    let error = repository.git.worktree_add(repository.path(), Path::new("x"), "b", "no-such-base").unwrap_err();
+    let GitError::Failed { command, code, stderr } = error else { panic!("{error:?}") };
+    assert!(command.starts_with("git -C ") && command.ends_with("worktree add --quiet -b b -- x no-such-base"));
+    assert!(code == Some(128) && stderr.contains("no-such-base"), "{code:?} {stderr}");
+}
+
+#[test]
+fn a_hung_git_is_ended_with_all_it_started() {
+    let directory = tempfile::tempdir().unwrap();
+    let (program, pids) = (directory.path().join("git"), directory.path().join("pids"));
+    let script = format!("#!/bin/sh\ntrap '' TERM\nsleep 300 &\necho $$ $! > {}\nwait\nsleep 300\n", pids.display());
+    crate::bounded::install_script(&program, &script);
+    let git = Git { program, deadline: Duration::from_millis(2500), ..Git::default() };
+    let started = Instant::now();
+    assert!(matches!(git.version(), Err(GitError::Deadline { command, .. }) if command == "git --version"));
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let pids = fs::read_to_string(pids).unwrap();
+    for pid in pids.split_whitespace().map(|pid| pid.parse().unwrap()) {
+        assert!(!ProcessIdentity::of(pid).is_some_and(|process| process.is_alive()), "{pid} lives");
+    }
+}

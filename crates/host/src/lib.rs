@@ -1,0 +1,20 @@
+//! This machine: processes and their trees, the guard that ends them, git, npm, paths and the clock.
+//!
+//! Invariant: no process is signalled by its number alone. A number is reused; an identity (number and start) is not.
+
+pub mod bounded;
+pub mod clock;
+pub mod detached;
+pub mod git;
+pub mod guard;
+pub mod guarded;
+pub mod machine;
+pub mod npm;
+pub mod orphan;
+pub mod paths;
+pub mod process;
+mod table;
+pub mod tree;
+
+pub use guarded::{GuardedChild, GuardedCommand};
+pub use process::{ProcessIdentity, Signal};

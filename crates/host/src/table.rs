@@ -1,0 +1,27 @@
+//! One reading of the operating system's process table, the same shape on every system.
+//!
+//! Invariant: nothing here is cached; an entry is what the system said when it was asked.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(not(target_os = "linux"), test))]
+mod portable;
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{entry, marked, scan};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use portable::{entry, marked, scan};
+
+use crate::process::ProcessIdentity;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) identity: ProcessIdentity,
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
+    /// Ended, but its parent has not waited for it: it has a number and nothing else.
+    pub(crate) defunct: bool,
+    pub(crate) resident_bytes: u64,
+}

@@ -1,0 +1,54 @@
+//! The guard's promises, each with real processes.
+//!
+//! The guard must be a program that calls `guard::invoked`, and a library has none. So this test binary has its own
+//! `main`: by its first argument it is a guard, an owner or a sweeper, and otherwise it runs the tests.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it reports its tests as the standard harness does")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod promises;
+mod roles;
+mod scene;
+
+use std::ffi::OsString;
+use std::panic::catch_unwind;
+use std::process::exit;
+
+fn main() {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(result) = switchyard_host::guard::invoked(args.clone()) {
+        exit(result.unwrap_or_else(|error| {
+            eprintln!("{error}");
+            error.exit_code()
+        }));
+    }
+    if let Some(code) = roles::played(&args) {
+        exit(code);
+    }
+    let args: Vec<String> = args.into_iter().map(|arg| arg.into_string().expect("arguments are text")).collect();
+    exit(run(&args));
+}
+
+fn run(args: &[String]) -> i32 {
+    let has = |option: &str| args.iter().any(|arg| arg == option);
+    // None of these tests is marked as ignored.
+    let all = if has("--ignored") { &[] } else { promises::ALL };
+    let filters: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let matches = |name: &str| {
+        let one = |filter: &&String| if has("--exact") { name == **filter } else { name.contains(filter.as_str()) };
+        filters.is_empty() || filters.iter().any(one)
+    };
+    let chosen: Vec<_> = all.iter().filter(|(name, _)| matches(name)).collect();
+    if has("--list") {
+        chosen.iter().for_each(|(name, _)| println!("{name}: test"));
+        return 0;
+    }
+    println!("\nrunning {} tests", chosen.len());
+    let mut failed = 0;
+    for (name, test) in chosen {
+        let outcome = if catch_unwind(test).is_ok() { "ok" } else { "FAILED" };
+        failed += i32::from(outcome != "ok");
+        println!("test {name} ... {outcome}");
+    }
+    println!("\ntest result: {}. {failed} failed\n", if failed == 0 { "ok" } else { "FAILED" });
+    i32::from(failed > 0)
+}

@@ -1,0 +1,249 @@
+//! `switchyard dispatch`: one prompt to one model.
+
+use super::{Global, input, progress::Display};
+use crate::{
+    failure::{Failure, exit_of},
+    ui::{self, Format},
+};
+use clap::{Args, ValueEnum};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+use switchyard_core::{
+    ModelRef, Nano,
+    dispatch::{Mode, Request, Selector},
+    duration::{self, Limit},
+    route::Rule,
+    schema::AnswerSchema,
+};
+use switchyard_engine::{DispatchReport, Options, dispatch};
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  switchyard dispatch -m anthropic/claude-sonnet-5 \"Explain the borrow checker in two sentences\"
+  switchyard dispatch --task-type code-review @diff.patch
+  git diff | switchyard dispatch --tier haiku --system \"Write a commit message\" -
+  switchyard dispatch -m openai/gpt-6-sol@low --schema @verdict.json --json @question.md
+  switchyard dispatch --mode agent --dir ../app \"Rename module foo to bar and fix the tests\"")]
+pub struct DispatchArgs {
+    /// The prompt: text, @file, or - for standard input
+    prompt: Option<String>,
+    /// The exact model, as provider/model or provider/model@variant
+    #[arg(short, long, value_name = "P/M[@VARIANT]")]
+    model: Vec<String>,
+    /// Choose the model by the kind of task (see `switchyard task-types`)
+    #[arg(long, value_name = "TYPE")]
+    task_type: Option<String>,
+    /// Choose the model by tier (see `switchyard tiers`)
+    #[arg(long, value_name = "TIER")]
+    tier: Option<String>,
+    /// How to run it: text answers without tools, agent works in the directory, command runs `/name args`
+    #[arg(long, value_enum, default_value_t = ModeArg::Text)]
+    mode: ModeArg,
+    /// A system prompt: text, @file or -
+    #[arg(long, value_name = "S")]
+    system: Option<String>,
+    /// A JSON Schema that the answer must fit: JSON, @file or -
+    #[arg(long, value_name = "JSON")]
+    schema: Option<String>,
+    /// How long it may take, like 90s or 2m; 0 or none: as long as it takes
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<String>,
+    /// An image that goes with the prompt; may be repeated
+    #[arg(long, value_name = "FILE")]
+    image: Vec<PathBuf>,
+    /// Go on with a session that an earlier dispatch kept
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Keep the session for another prompt
+    #[arg(long)]
+    keep: bool,
+    /// The directory to work in; the current one by default
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// An OpenCode agent to lead the run
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Steps that an agent may take, 1 to 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    steps: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ModeArg {
+    Text,
+    Agent,
+    Command,
+}
+
+pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failure> {
+    let request = request(args)?;
+    let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
+    let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
+    let options = Options { timeout, steps: args.steps };
+    let settings = global.settings()?;
+    switchyard_core::route::check_names(&request.selector, &settings.layered.config)
+        .map_err(|error| Failure::usage(error, "see `switchyard task-types` and `switchyard tiers`"))?;
+    let context = settings.into_context().await?;
+    let format = global.format();
+    let streaming = format == Format::People && ui::stdout_is_terminal() && request.schema.is_none();
+    let display = Display::new(streaming, &waiting_for(&request.selector));
+    let cancel = cancel_on_signal();
+    let result = dispatch(&context, &request, &options, &display.sink(), &cancel).await;
+    let streamed = display.finish();
+    let report = result?;
+    match format {
+        Format::Json => ui::json(&report),
+        Format::People => show(&report, &request, &options, streamed),
+    }
+    Ok(match &report.error {
+        None => ExitCode::SUCCESS,
+        Some(error) => ExitCode::from(exit_of(error.class) as u8),
+    })
+}
+
+fn request(args: &DispatchArgs) -> Result<Request, Failure> {
+    let Some(prompt) = &args.prompt else {
+        return Err(Failure::usage("no prompt was given", "give it as text, as @file, or as - for standard input"));
+    };
+    let request = Request {
+        prompt: input::text(prompt, "the prompt")?,
+        selector: selector(args)?,
+        mode: match args.mode {
+            ModeArg::Text => Mode::Text,
+            ModeArg::Agent => Mode::Agent,
+            ModeArg::Command => Mode::Command,
+        },
+        directory: input::directory(args.dir.as_ref())?,
+        system: args.system.as_deref().map(|text| input::text(text, "the system prompt")).transpose()?,
+        schema: args.schema.as_deref().map(schema).transpose()?,
+        images: args.image.iter().map(|path| input::image(path)).collect::<Result<_, _>>()?,
+        session: args.session.clone(),
+        keep: args.keep,
+        agent: args.agent.clone(),
+    };
+    request.check().map_err(|error| Failure::usage(error, "see `switchyard dispatch --help`"))?;
+    if !request.directory.is_dir() {
+        let message = format!("the directory {} does not exist", request.directory.display());
+        return Err(Failure::usage(message, "name an existing one with --dir"));
+    }
+    Ok(request)
+}
+
+/// An exact model beats a task type, which beats a tier.
+fn selector(args: &DispatchArgs) -> Result<Selector, Failure> {
+    let parse =
+        |name: &String| name.parse::<ModelRef>().map_err(|error| Failure::usage(error, "see `opencode models`"));
+    match args.model.as_slice() {
+        [] => Ok(match (&args.task_type, &args.tier) {
+            (Some(task_type), _) => Selector::TaskType(task_type.clone()),
+            (None, Some(tier)) => Selector::Tier(tier.clone()),
+            (None, None) => Selector::Default,
+        }),
+        [model] => Ok(Selector::Exact(parse(model)?)),
+        _ => Err(Failure::usage("several models at once are not supported yet", "name one model with -m")),
+    }
+}
+
+fn schema(argument: &str) -> Result<AnswerSchema, Failure> {
+    let text = input::text(argument, "the schema")?;
+    AnswerSchema::parse(&text).map_err(|error| Failure::usage(error, "for example --schema @schema.json"))
+}
+
+fn waiting_for(selector: &Selector) -> String {
+    match selector {
+        Selector::Exact(model) => format!("waiting for {model}"),
+        Selector::TaskType(name) => format!("waiting for a model for {name}"),
+        Selector::Tier(name) => format!("waiting for a model of tier {name}"),
+        Selector::Default => "waiting for the default model".to_owned(),
+    }
+}
+
+fn show(report: &DispatchReport, request: &Request, options: &Options, streamed: bool) {
+    for warning in &report.warnings {
+        ui::warn(warning);
+    }
+    if let Some(error) = &report.error {
+        if !report.text.trim().is_empty() && !streamed {
+            ui::note(&format!("what {} had said until then:\n{}", report.model, report.text));
+        }
+        if streamed {
+            ui::result("");
+        }
+        ui::failure(&Failure::from(error), Format::People);
+        return;
+    }
+    let text = match &report.structured {
+        Some(value) => serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string()),
+        None => report.text.clone(),
+    };
+    if streamed {
+        // The text is on the screen already; what is known only now follows it.
+        ui::result("");
+        ui::frame(&header(report, request, options));
+    } else {
+        ui::frame(&header(report, request, options));
+        ui::result(&text);
+    }
+    if report.kept {
+        ui::note(&format!("session {} is kept: go on with --session {0}", report.session_id));
+    }
+}
+
+/// `--- dispatch response from p/m [routed: code-review, structured-json] (1.2s, $0.0032) ---`
+fn header(report: &DispatchReport, request: &Request, options: &Options) -> String {
+    let mut modifiers = Vec::new();
+    match (&report.route.rule, &request.selector) {
+        (Rule::TaskType, Selector::TaskType(name)) | (Rule::Tier, Selector::Tier(name)) => {
+            modifiers.push(format!("routed: {name}"));
+        }
+        (Rule::Default, _) => modifiers.push("default model".to_owned()),
+        _ => {}
+    }
+    if request.mode != Mode::Text {
+        modifiers.push(request.mode.to_string());
+    }
+    if request.system.is_some() {
+        modifiers.push("custom-system".into());
+    }
+    if request.schema.is_some() {
+        modifiers.push("structured-json".into());
+    }
+    if let Some(timeout) = options.timeout {
+        modifiers.push(format!("timeout-{timeout}"));
+    }
+    let modifiers = if modifiers.is_empty() { String::new() } else { format!(" [{}]", modifiers.join(", ")) };
+    let cost = match (Nano::from_usd(report.cost_usd), report.cost_known) {
+        (Some(cost), true) => cost.to_string(),
+        (Some(cost), false) if cost != Nano::ZERO => format!("at least {cost}"),
+        _ => "cost unknown".to_owned(),
+    };
+    let took = duration::show(Duration::from_millis(report.duration_ms));
+    format!("--- dispatch response from {}{modifiers} ({took}, {cost}) ---", report.model)
+}
+
+/// The first signal ends the run cleanly, also on the server; a second one ends this process at once.
+fn cancel_on_signal() -> CancellationToken {
+    let cancel = CancellationToken::new();
+    let token = cancel.clone();
+    // Nothing waits for this task: it lives as long as the command and holds nothing.
+    drop(tokio::spawn(async move {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if token.is_cancelled() {
+                std::process::exit(1);
+            }
+            ui::note("stopping; once more to leave at once");
+            token.cancel();
+        }
+    }));
+    cancel
+}

@@ -1,0 +1,58 @@
+//! Text that comes as an argument, from a file (`@file`) or from standard input (`-`), and images.
+
+use crate::failure::Failure;
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+use switchyard_core::dispatch::Image;
+
+/// Larger images are refused before they are read: no provider takes them.
+const LARGEST_IMAGE: u64 = 20 << 20;
+
+pub fn text(argument: &str, what: &str) -> Result<String, Failure> {
+    if argument == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|error| {
+            Failure::usage(format!("{what} cannot be read from standard input: {error}"), "give it as text in UTF-8")
+        })?;
+        return Ok(text);
+    }
+    match argument.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path).map_err(|error| {
+            Failure::usage(format!("{what} cannot be read from {path}: {error}"), "name a readable text file after @")
+        }),
+        None => Ok(argument.to_owned()),
+    }
+}
+
+pub fn image(path: &Path) -> Result<Image, Failure> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| {
+        Failure::usage(format!("image {shown} cannot be read: {error}"), "name a readable image file")
+    };
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > LARGEST_IMAGE {
+        return Err(Failure::usage(format!("image {shown} is larger than 20 MiB"), "make it smaller"));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let Some(mime) = Image::sniff(&bytes) else {
+        return Err(Failure::usage(
+            format!("{shown} is no PNG, JPEG, GIF or WebP image"),
+            "convert it to one of these",
+        ));
+    };
+    let name = path.file_name().map_or_else(|| "image".to_owned(), |name| name.to_string_lossy().into_owned());
+    Ok(Image { name, mime, bytes })
+}
+
+/// The directory as an absolute path. One that is not there is left as it is, to be refused by name.
+pub fn directory(path: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    let path = match path {
+        Some(path) => path.clone(),
+        None => std::env::current_dir().map_err(|error| {
+            Failure::usage(format!("the working directory is gone: {error}"), "name one with --dir")
+        })?,
+    };
+    Ok(std::fs::canonicalize(&path).unwrap_or(path))
+}

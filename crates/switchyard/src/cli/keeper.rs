@@ -1,0 +1,25 @@
+//! `switchyard keeper`: the hidden process that owns one managed server.
+
+use crate::{
+    failure::{Exit, Failure},
+    settings::{Overrides, Settings},
+};
+use std::process::ExitCode;
+use switchyard_engine::server::{KeeperOrder, keep};
+
+pub fn run(order: &str) -> Result<ExitCode, Failure> {
+    let order: KeeperOrder =
+        serde_json::from_str(order).map_err(|error| Failure::usage(error, "this command is switchyard's own"))?;
+    switchyard_host::detached::detach_self()
+        .map_err(|error| Failure::unavailable("host", error, "see the server's log"))?;
+    super::block_on(async move {
+        let mut settings = Settings::load(&Overrides::default())?;
+        settings.paths.data_dir.clone_from(&order.data_dir);
+        let context = settings.into_context_with(order.store.clone()).await?;
+        keep(&context, &order).await.map_err(|problem| Failure {
+            exit: Exit::Unavailable,
+            ..Failure::unavailable("opencode_unhealthy", problem, "see `switchyard opencode status`")
+        })?;
+        Ok(ExitCode::SUCCESS)
+    })
+}

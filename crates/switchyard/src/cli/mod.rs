@@ -1,0 +1,134 @@
+//! The command line: what there is, and which file runs it.
+
+mod config;
+mod dispatch;
+mod input;
+mod keeper;
+mod opencode;
+mod progress;
+mod scripted;
+mod tables;
+
+use crate::{
+    failure::Failure,
+    settings::{Overrides, Settings},
+    ui::{self, Format},
+};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::process::ExitCode;
+use switchyard_engine::Context;
+
+/// Sends work to the right AI model through OpenCode, and sees it through.
+#[derive(Debug, Parser)]
+#[command(name = "switchyard", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    json: bool,
+    /// Use an OpenCode server that already runs (its password: SWITCHYARD_OPENCODE_PASSWORD)
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+}
+
+impl Global {
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { Format::People }
+    }
+
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        Settings::load(&Overrides { server: self.server.clone() })
+    }
+
+    pub async fn context(&self) -> Result<Context, Failure> {
+        self.settings()?.into_context().await
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Send a prompt to a model and print its answer
+    Dispatch(Box<dispatch::DispatchArgs>),
+    /// List the task types and the tier that each goes to
+    TaskTypes,
+    /// List the tiers and their models, in the order in which they are tried
+    Tiers,
+    /// The managed OpenCode: its install and its servers
+    #[command(subcommand)]
+    Opencode(opencode::OpencodeCommand),
+    /// The configuration in force
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Own one managed server (started by switchyard itself)
+    #[command(hide = true)]
+    Keeper { order: String },
+    /// Serve scripted answers as an OpenAI-compatible provider, for trying things out
+    #[command(hide = true)]
+    Scripted(scripted::ScriptedArgs),
+}
+
+/// Parses, runs, reports. The exit code is the documented one.
+pub fn main() -> ExitCode {
+    let matches = match Cli::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return usage_error(&error),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return usage_error(&error),
+    };
+    let format = cli.global.format();
+    match run(cli) {
+        Ok(code) => code,
+        Err(failure) => {
+            ui::failure(&failure, format);
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode, Failure> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::TaskTypes => tables::task_types(&global),
+        Command::Tiers => tables::tiers(&global),
+        Command::Config(command) => config::run(&global, &command),
+        Command::Keeper { order } => keeper::run(&order),
+        Command::Dispatch(args) => block_on(dispatch::run(&global, &args)),
+        Command::Opencode(command) => block_on(opencode::run(&global, &command)),
+        Command::Scripted(args) => block_on(scripted::run(&args)),
+    }
+}
+
+/// One thread is enough: a command waits far more than it computes.
+fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::unavailable("host", error, "free some resources and try again"))?;
+    runtime.block_on(work)
+}
+
+/// Help and version are results; anything else is wrong usage, also in JSON when that was asked for.
+fn usage_error(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        drop(error.print());
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let first = text.split("\n\n").next().unwrap_or(&text).trim_start_matches("error: ").trim().to_owned();
+        ui::failure(&Failure::usage(first, "see `switchyard --help`"), Format::Json);
+    } else {
+        drop(error.print());
+    }
+    ExitCode::from(2)
+}

@@ -1,0 +1,59 @@
+//! Showing a dispatch while it runs: its text on a terminal as it arrives, and a sign of life before.
+
+use crate::ui;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use switchyard_agents::opencode::{Progress, Sink};
+
+#[derive(Debug, Clone)]
+pub struct Display {
+    spinner: ProgressBar,
+    streaming: bool,
+    streamed: Arc<AtomicBool>,
+}
+
+impl Display {
+    /// `streaming`: whether the answer's text is shown as it arrives.
+    pub fn new(streaming: bool, waiting_for: &str) -> Self {
+        let spinner = if ui::stderr_is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+        spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        spinner.set_message(waiting_for.to_owned());
+        spinner.enable_steady_tick(Duration::from_millis(120));
+        Self { spinner, streaming, streamed: Arc::default() }
+    }
+
+    pub fn sink(&self) -> Sink {
+        let display = self.clone();
+        Arc::new(move |progress| match progress {
+            Progress::Text(text) if display.streaming => {
+                display.spinner.finish_and_clear();
+                display.streamed.store(true, Ordering::Relaxed);
+                ui::piece(&text);
+            }
+            Progress::Text(_) => {}
+            Progress::Tool { tool, title } => display.talk(&format!("· {tool} {title}")),
+            Progress::Permission { what, allowed } => {
+                display.talk(&format!("· {} {what}", if allowed { "allowed" } else { "refused" }));
+            }
+        })
+    }
+
+    fn talk(&self, line: &str) {
+        if ui::stderr_is_terminal() {
+            self.spinner.suspend(|| ui::note(line.trim_end()));
+        }
+    }
+
+    /// Ends the showing; tells whether any of the answer's text was shown.
+    pub fn finish(&self) -> bool {
+        self.spinner.finish_and_clear();
+        self.streamed.load(Ordering::Relaxed)
+    }
+}

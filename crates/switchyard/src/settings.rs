@@ -1,0 +1,110 @@
+//! Reads the configuration files and variables, opens the store, and makes the context of a command.
+
+use crate::failure::Failure;
+use secrecy::SecretString;
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use switchyard_core::config::{Layer, Layered, Origin, overrides_from_variables};
+use switchyard_engine::Context;
+use switchyard_host::paths::Paths;
+use switchyard_store::sqlite::SqliteStore;
+
+/// The configuration of this run, with the places that it was read from.
+#[derive(Debug)]
+pub struct Settings {
+    pub layered: Layered,
+    pub paths: Paths,
+    pub environment: BTreeMap<String, String>,
+}
+
+/// What the command line itself sets.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub server: Option<String>,
+}
+
+impl Settings {
+    pub fn load(overrides: &Overrides) -> Result<Self, Failure> {
+        let environment: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let paths = Paths::new(|name| environment.get(name).map(OsString::from)).map_err(Failure::configuration)?;
+        let mut layers = Vec::new();
+        layers.extend(optional_file(&paths.config_dir.join("config.toml"))?);
+        if let Some(directory) = repository_config() {
+            layers.extend(optional_file(&directory.join("config.toml"))?);
+        }
+        if let Some(path) = environment.get("SWITCHYARD_CONFIG").filter(|path| !path.is_empty()) {
+            layers.push(required_file(Path::new(path))?);
+        }
+        layers.extend(overrides_from_variables(|name| environment.get(name).cloned()));
+        if let Some(url) = &overrides.server {
+            let url = toml::Value::String(url.clone());
+            layers.push(Layer { origin: Origin::Flag("--server".into()), text: format!("server.url = {url}\n") });
+        }
+        let layered = Layered::merge(&layers).map_err(Failure::configuration)?;
+        Ok(Self { layered, paths, environment })
+    }
+
+    /// Opens the store and makes the context.
+    pub async fn into_context(self) -> Result<Context, Failure> {
+        let store_path = self.store_path()?;
+        self.into_context_with(store_path).await
+    }
+
+    pub async fn into_context_with(self, store_path: PathBuf) -> Result<Context, Failure> {
+        let store = SqliteStore::open(&store_path).await?;
+        let program = std::env::current_exe().map_err(|error| {
+            Failure::unavailable("host", format!("this program cannot find itself: {error}"), "reinstall switchyard")
+        })?;
+        let server_password =
+            self.environment.get("SWITCHYARD_OPENCODE_PASSWORD").map(|password| SecretString::from(password.clone()));
+        Ok(Context {
+            store: Arc::new(store),
+            store_path,
+            config: self.layered.config,
+            paths: self.paths,
+            environment: self.environment,
+            program,
+            server_password,
+        })
+    }
+
+    pub fn store_path(&self) -> Result<PathBuf, Failure> {
+        let url = self.layered.config.store.url.as_str();
+        if url.is_empty() {
+            return Ok(self.paths.data_dir.join("switchyard.db"));
+        }
+        match url.strip_prefix("sqlite:") {
+            Some(path) if Path::new(path).is_absolute() => Ok(PathBuf::from(path)),
+            Some(path) => Err(Failure::configuration(format!("store.url: `{path}` is not an absolute path"))),
+            None => Err(Failure::configuration(format!("store.url: `{url}` is not of the form sqlite:PATH"))),
+        }
+    }
+}
+
+/// The `.switchyard` directory of the repository that the command was called in.
+fn repository_config() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let root = here.ancestors().find(|level| level.join(".git").exists())?;
+    Some(root.join(".switchyard"))
+}
+
+fn optional_file(path: &Path) -> Result<Option<Layer>, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(Layer { origin: Origin::File(path.display().to_string()), text })),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(Failure::configuration(format!("{} cannot be read: {error}", path.display()))),
+    }
+}
+
+fn required_file(path: &Path) -> Result<Layer, Failure> {
+    optional_file(path)?.ok_or_else(|| {
+        Failure::configuration(format!("SWITCHYARD_CONFIG names {}, which does not exist", path.display()))
+    })
+}
