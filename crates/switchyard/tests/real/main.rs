@@ -1,0 +1,30 @@
+//! The binary with the real OpenCode and the scripted provider. What is shared is one environment with
+//! one managed server; tests that change servers or settings make an environment of their own.
+
+mod agent;
+mod bad_input;
+mod failures;
+mod fakes;
+mod money;
+mod secrets;
+mod servers;
+mod sessions;
+mod structured;
+mod text;
+
+use std::sync::OnceLock;
+use switchyard_testkit::TestEnv;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_switchyard");
+const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// The environment that tests share.
+fn env() -> &'static TestEnv {
+    static ENV: OnceLock<TestEnv> = OnceLock::new();
+    ENV.get_or_init(|| TestEnv::new("shared", PROGRAM, SCRATCH))
+}
+
+/// An environment of a test's own, with a server of its own.
+fn own_env(name: &str) -> TestEnv {
+    TestEnv::new(name, PROGRAM, SCRATCH)
+}

@@ -1,0 +1,206 @@
+//! Managed servers: shared, replaced, ended; and nothing left behind whoever is killed.
+
+use crate::own_env;
+use serde_json::Value;
+use std::{process::Command, time::Duration};
+use switchyard_scripted::{Ending, Step};
+use switchyard_testkit::{TestEnv, environment::finish, eventually};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn pids(env: &TestEnv) -> Vec<u32> {
+    // Every process of a server inherits the environment's own home directory.
+    let home = format!("HOME={}", env.root.join("home").display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let zombie = std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| stat.contains(") Z "));
+        if !zombie && environment.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes()) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+fn commands(env: &TestEnv, word: &str) -> Vec<u32> {
+    let has = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())
+    };
+    pids(env).into_iter().filter(has).collect()
+}
+
+fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill").success());
+}
+
+fn one_server(env: &TestEnv) -> Value {
+    let servers = env.servers();
+    assert_eq!(servers.len(), 1, "{servers:#?}");
+    servers[0].clone()
+}
+
+#[test]
+fn later_commands_reuse_the_server_and_commands_at_once_start_one() {
+    let env = own_env("reuse");
+    let both: Vec<_> = (0..3).map(|_| env.spawn(&["dispatch", "--json", "-m", "scripted/alpha", "hi"])).collect();
+    for child in both {
+        finish(child).expect_ok();
+    }
+    let first = one_server(&env);
+    env.dispatch(&["-m", "scripted/alpha", "again"]).expect_ok();
+    assert_eq!(one_server(&env)["id"], first["id"]);
+    assert_eq!(commands(&env, "serve").len(), 3, "guard, its last step replaced by the server: guard names it too");
+    env.stop_servers();
+    assert_eq!(pids(&env), Vec::<u32>::new());
+}
+
+#[test]
+fn another_environment_or_configuration_gets_another_server() {
+    let mut env = own_env("changes");
+    env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    let first = one_server(&env);
+    // A key that was exported later must reach the model.
+    env.set("SOME_PROVIDER_API_KEY", "sk-later");
+    env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    eventually("the first server goes", SOON, || env.servers().len() == 1);
+    let second = one_server(&env);
+    assert_ne!(second["id"], first["id"]);
+    // So must an edited configuration.
+    let mut config = env.opencode_config();
+    config["provider"]["scripted"]["models"]["gamma"] = config["provider"]["scripted"]["models"]["alpha"].clone();
+    env.write_opencode_config(config);
+    env.dispatch(&["-m", "scripted/gamma", "hi"]).expect_ok();
+    env.stop_servers();
+}
+
+#[test]
+fn a_projects_configuration_is_read_again_when_it_changes() {
+    let env = own_env("project-config");
+    let file = env.project().join("opencode.json");
+    let with = |model: &str| {
+        let config = env.opencode_config();
+        let alpha = config["provider"]["scripted"]["models"]["alpha"].clone();
+        serde_json::json!({"provider": {"scripted": {"models": {model: alpha}}}}).to_string()
+    };
+    std::fs::write(&file, with("first")).expect("written");
+    env.dispatch(&["-m", "scripted/first", "hi"]).expect_ok();
+    std::fs::write(&file, with("second")).expect("written");
+    env.dispatch(&["-m", "scripted/second", "hi"]).expect_ok();
+    one_server(&env);
+    env.stop_servers();
+}
+
+#[test]
+fn an_idle_server_ends_by_itself() {
+    let mut env = own_env("idle");
+    env.set("SWITCHYARD_SERVER_IDLE_TIMEOUT", "1s");
+    env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    eventually("the idle server ends", SOON, || pids(&env).is_empty());
+    assert_eq!(env.servers().len(), 0);
+}
+
+#[test]
+fn whoever_is_killed_nothing_is_left_and_the_next_dispatch_works() {
+    let env = own_env("killed");
+    // The keeper, the guard and OpenCode itself, in turn, with a command of the agent running.
+    for victim in ["keeper", "guard", "opencode"] {
+        let step = Step::tool("bash", serde_json::json!({"command": "sleep 2718281", "description": "sleep"}));
+        let key = env.provider.script(victim, vec![step]);
+        let running = env.spawn(&["dispatch", "--json", "--mode", "agent", "-m", "scripted/alpha", &key]);
+        eventually("the agent's command runs", Duration::from_secs(60), || !commands(&env, "2718281").is_empty());
+        let server = one_server(&env);
+        let guards = commands(&env, "guard");
+        let pid = match victim {
+            "keeper" => u32::try_from(server["keeper_pid"].as_u64().expect("a pid")).expect("a pid"),
+            "guard" => guards[0],
+            _ => *commands(&env, "serve").iter().find(|pid| !guards.contains(pid)).expect("the server"),
+        };
+        kill("-9", pid);
+        let outcome = finish(running);
+        outcome.expect_code(4).expect_class("opencode_unhealthy");
+        eventually(&format!("nothing is left after the {victim} was killed"), SOON, || pids(&env).is_empty());
+        let key = env.provider.script("after", vec![Step::text("alive")]);
+        let report = env.dispatch(&["-m", "scripted/alpha", &key]).expect_ok();
+        assert_eq!(report["text"], "alive");
+    }
+    env.stop_servers();
+    assert_eq!(pids(&env), Vec::<u32>::new());
+}
+
+#[test]
+fn a_killed_dispatch_is_aborted_settled_and_cleaned_by_the_keeper() {
+    let env = own_env("orphan");
+    env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
+    let key = env.provider.script("orphan", vec![Step::hang_mid_stream()]);
+    let mut running = env.spawn(&["dispatch", "--json", "-m", "scripted/alpha", &key]);
+    env.provider.wait_for_requests(&key, 1);
+    running.kill().expect("killed");
+    running.wait().expect("reaped");
+    eventually("the run is ended at the provider", SOON, || {
+        env.provider.requests(&key).entries.iter().all(|entry| entry.ending == Ending::ClientClosed)
+    });
+    eventually("the lease is gone", SOON, || one_server(&env)["leases"] == 0);
+    env.stop_servers();
+}
+
+#[test]
+fn an_interrupted_dispatch_aborts_its_run_and_says_so() {
+    let env = own_env("interrupt");
+    env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
+    for signal in ["-INT", "-TERM"] {
+        let key = env.provider.script("interrupt", vec![Step::hang_mid_stream()]);
+        let running = env.spawn(&["dispatch", "--json", "-m", "scripted/alpha", &key]);
+        env.provider.wait_for_requests(&key, 1);
+        kill(signal, running.id());
+        let outcome = finish(running);
+        outcome.expect_code(1).expect_class("cancelled");
+        assert_eq!(outcome.json()["kept"], false);
+        eventually("the provider is let go", SOON, || {
+            env.provider.requests(&key).entries.iter().all(|entry| entry.ending == Ending::ClientClosed)
+        });
+    }
+    env.stop_servers();
+}
+
+#[test]
+fn a_process_that_only_looks_like_ours_is_never_signalled() {
+    let env = own_env("strangers");
+    env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    let server = one_server(&env);
+    let keeper = u32::try_from(server["keeper_pid"].as_u64().expect("a pid")).expect("a pid");
+    // A stranger with the same name and arguments, but not started by us.
+    let mut stranger = Command::new("sleep").arg("600").env_clear().spawn().expect("starts");
+    kill("-9", keeper);
+    eventually("what the keeper owned is gone", SOON, || pids(&env).is_empty());
+    env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    env.stop_servers();
+    assert!(stranger.try_wait().expect("asked").is_none(), "the stranger lives");
+    stranger.kill().expect("ended");
+    stranger.wait().expect("reaped");
+}
+
+#[test]
+fn a_users_own_server_is_used_and_left_alone() {
+    let env = own_env("named");
+    env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    // Our own managed server plays the user's: another home knows only its address and password.
+    let server = one_server(&env);
+    let id = server["id"].as_str().expect("an id");
+    let password =
+        std::fs::read_to_string(env.data_dir().join(format!("servers/{id}.password"))).expect("the password");
+    let mut other = own_env("named-client");
+    other.set("SWITCHYARD_OPENCODE_BIN", "/no/such/opencode");
+    let url = server["url"].as_str().expect("an address");
+    let wrong = other.dispatch(&["--server", url, "-m", "scripted/alpha", "hi"]);
+    wrong.expect_code(4).expect_class("opencode_unhealthy");
+    assert!(wrong.stdout.contains("wants another password"), "{}", wrong.stdout);
+    other.set("SWITCHYARD_OPENCODE_PASSWORD", password);
+    let key = env.provider.script("named", vec![Step::text("from your own server")]);
+    let report = other.dispatch(&["--server", url, "-m", "scripted/alpha", &key]).expect_ok();
+    assert_eq!(report["text"], "from your own server");
+    assert_eq!(other.servers().len(), 0, "no server of ours was started");
+    assert_eq!(one_server(&env)["id"], server["id"]);
+    env.stop_servers();
+}

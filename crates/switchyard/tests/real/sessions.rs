@@ -1,0 +1,51 @@
+//! Sessions: removed, kept, continued, refused.
+
+use crate::env;
+use switchyard_scripted::Step;
+use switchyard_testkit::outcome::assert_bill;
+
+#[test]
+fn a_kept_session_goes_on_and_each_dispatch_pays_its_own_part() {
+    let provider = &env().provider;
+    let first_key = provider.script("keep-first", vec![Step::text("my name is Ada")]);
+    let first = env().dispatch(&["-m", "scripted/alpha", "--keep", &first_key]).expect_ok();
+    assert_eq!(first["kept"], true);
+    assert_bill(&first, &provider.requests(&first_key));
+    let session = first["session_id"].as_str().expect("an id");
+
+    let second_key = provider.script("keep-second", vec![Step::text("Ada")]);
+    let second = env().dispatch(&["-m", "scripted/alpha", "--session", session, &second_key]).expect_ok();
+    assert_eq!(second["session_id"], first["session_id"]);
+    assert_eq!(second["kept"], true, "a session that is reused is kept");
+    let ledger = provider.requests(&second_key);
+    assert_eq!(ledger.entries.len(), 1);
+    assert!(ledger.entries[0].messages.len() >= 3, "the earlier turn is part of the request");
+    assert_bill(&second, &ledger);
+
+    let other = env().dispatch(&["-m", "scripted/beta", "--session", session, "hello"]);
+    other.expect_code(2);
+    assert!(other.stdout.contains("speaks with scripted/alpha"), "{}", other.stdout);
+}
+
+#[test]
+fn a_session_that_is_not_ours_is_refused() {
+    let outcome = env().dispatch(&["-m", "scripted/alpha", "--session", "ses_000000000000000000000000", "hello"]);
+    outcome.expect_code(2);
+    assert!(outcome.stdout.contains("was not created by Switchyard"), "{}", outcome.stdout);
+}
+
+#[test]
+fn a_busy_session_takes_one_prompt_at_a_time() {
+    let provider = &env().provider;
+    let opening = provider.script("busy-open", vec![Step::text("hi")]);
+    let first = env().dispatch(&["-m", "scripted/alpha", "--keep", &opening]).expect_ok();
+    let session = first["session_id"].as_str().expect("an id");
+    let slow = provider.script("busy-slow", vec![Step::text("late").delay(std::time::Duration::from_secs(4))]);
+    let running = env().spawn(&["dispatch", "--json", "-m", "scripted/alpha", "--session", session, &slow]);
+    provider.wait_for_requests(&slow, 1);
+    let refused = env().dispatch(&["-m", "scripted/alpha", "--session", session, "me too"]);
+    refused.expect_code(2);
+    assert!(refused.stdout.contains("is busy"), "{}", refused.stdout);
+    let report = switchyard_testkit::environment::finish(running).expect_ok();
+    assert_eq!(report["text"], "late");
+}
