@@ -2,8 +2,11 @@
 //!
 //! Nothing here prints, and nothing here reads the process environment: the caller hands it in.
 
+pub mod conformance;
 pub mod context;
+pub mod demo;
 pub mod dispatch;
+pub mod doctor;
 mod owner;
 mod recover;
 pub mod server;

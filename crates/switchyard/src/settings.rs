@@ -30,10 +30,7 @@ pub struct Overrides {
 
 impl Settings {
     pub fn load(overrides: &Overrides) -> Result<Self, Failure> {
-        let environment: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        let paths = Paths::new(|name| environment.get(name).map(OsString::from)).map_err(Failure::configuration)?;
+        let (environment, paths) = surroundings()?;
         let mut layers = Vec::new();
         layers.extend(optional_file(&paths.config_dir.join("config.toml"))?);
         if let Some(directory) = repository_config() {
@@ -42,12 +39,18 @@ impl Settings {
         if let Some(path) = environment.get("SWITCHYARD_CONFIG").filter(|path| !path.is_empty()) {
             layers.push(required_file(Path::new(path))?);
         }
-        layers.extend(overrides_from_variables(|name| environment.get(name).cloned()));
-        if let Some(url) = &overrides.server {
-            let url = toml::Value::String(url.clone());
-            layers.push(Layer { origin: Origin::Flag("--server".into()), text: format!("server.url = {url}\n") });
-        }
+        layers.extend(above_files(&environment, overrides));
         let layered = Layered::merge(&layers).map_err(Failure::configuration)?;
+        Ok(Self { layered, paths, environment })
+    }
+
+    /// What is left to look around with when the settings are broken: the variables and flags, or if
+    /// those are to blame the built-in settings alone.
+    pub fn without_files(overrides: &Overrides) -> Result<Self, Failure> {
+        let (environment, paths) = surroundings()?;
+        let layered = Layered::merge(&above_files(&environment, overrides))
+            .or_else(|_| Layered::merge(&[]))
+            .map_err(Failure::configuration)?;
         Ok(Self { layered, paths, environment })
     }
 
@@ -86,6 +89,24 @@ impl Settings {
             None => Err(Failure::configuration(format!("store.url: `{url}` is not of the form sqlite:PATH"))),
         }
     }
+}
+
+fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
+    let environment: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let paths = Paths::new(|name| environment.get(name).map(OsString::from)).map_err(Failure::configuration)?;
+    Ok((environment, paths))
+}
+
+/// The layers that come after every file.
+fn above_files(environment: &BTreeMap<String, String>, overrides: &Overrides) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = overrides_from_variables(|name| environment.get(name).cloned()).into_iter().collect();
+    if let Some(url) = &overrides.server {
+        let url = toml::Value::String(url.clone());
+        layers.push(Layer { origin: Origin::Flag("--server".into()), text: format!("server.url = {url}\n") });
+    }
+    layers
 }
 
 /// The `.switchyard` directory of the repository that the command was called in.

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use std::{collections::HashMap, path::Path, time::Duration};
 use switchyard_core::{ModelRef, route::Catalogue};
 
+/// Answers of one run that are read one by one, at most.
+const MOST_STEPS: usize = 200;
 /// Enough for any call that does not wait for a model.
 const CALL: Duration = Duration::from_secs(10);
 /// The first call in a directory boots an instance there and may load its plugins.
@@ -111,7 +113,38 @@ impl Client {
     }
 
     pub async fn messages(&self, id: &str) -> Result<Vec<MessageWithParts>, ApiError> {
-        self.http.get(&format!("session/{id}/message"), CALL).await
+        self.http.get(&format!("session/{id}/message"), CALL / 2).await
+    }
+
+    /// The run that the user message `prompt` started: that message, if it can be read, and the rest.
+    ///
+    /// OpenCode 1.18 stores a prompt with a JSON schema in a form that it then refuses to list, with
+    /// every listing that it is part of. Its answers can be read one by one, the newest first.
+    pub(super) async fn run_messages(&self, id: &str, prompt: &str) -> Result<Vec<MessageWithParts>, ApiError> {
+        match self.messages(id).await {
+            Err(ApiError::Refused { status: 400, .. }) => {}
+            other => return other,
+        }
+        let mut newest_first = Vec::new();
+        let mut cursor = String::new();
+        while newest_first.len() < MOST_STEPS {
+            let path = format!("session/{id}/message?limit=1{cursor}");
+            let (page, next) = match self.http.page::<Vec<MessageWithParts>>(&path, CALL / 2).await {
+                Ok(page) => page,
+                // The prompt itself, at the latest.
+                Err(ApiError::Refused { status: 400, .. }) => break,
+                Err(error) => return Err(error),
+            };
+            let before = newest_first.len();
+            newest_first.extend(page.into_iter().filter(|message| message.info.role == "assistant"));
+            match next {
+                Some(next) if newest_first.len() > before => cursor = format!("&before={next}"),
+                _ => break,
+            }
+        }
+        newest_first.push(MessageWithParts::unread_prompt(prompt));
+        newest_first.reverse();
+        Ok(newest_first)
     }
 
     /// Sessions of this directory that are not idle.

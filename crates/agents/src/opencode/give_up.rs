@@ -27,9 +27,13 @@ pub enum GiveUp {
         wait: Duration,
         attempt: u32,
     },
+    /// The agent used all the steps that it may take.
     StepLimit(u32),
+    /// The model was asked again and again, although there is nothing to do but answer.
+    Loop(u32),
     Cancelled,
-    ServerLost,
+    /// The server can no longer be asked, with what it said last.
+    ServerLost(String),
     PermissionStuck(String),
 }
 
@@ -63,10 +67,15 @@ impl GiveUp {
             Self::StepLimit(limit) => {
                 Failure::new(ErrorClass::Truncated, format!("the agent used all of its {limit} steps"))
             }
+            Self::Loop(asked) => Failure::new(
+                ErrorClass::ServerError,
+                format!("the model did not finish its answer properly; OpenCode asked it {asked} times"),
+            ),
             Self::Cancelled => Failure::new(ErrorClass::Cancelled, "cancelled"),
-            Self::ServerLost => {
-                Failure::new(ErrorClass::OpencodeUnhealthy, "the OpenCode server was lost during the run")
-            }
+            Self::ServerLost(why) => Failure::new(
+                ErrorClass::OpencodeUnhealthy,
+                format!("the OpenCode server was lost during the run: {why}"),
+            ),
             Self::PermissionStuck(what) => Failure::new(ErrorClass::PermissionWaiting, what.clone()),
         }
     }

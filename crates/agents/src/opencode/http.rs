@@ -99,6 +99,19 @@ impl Http {
         serde_json::from_slice(&bytes).map_err(|_| ApiError::NotOpencode { path: path.to_owned() })
     }
 
+    /// One page of a listing, with the cursor of the next one.
+    pub(super) async fn page<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        deadline: Duration,
+    ) -> Result<(T, Option<String>), ApiError> {
+        let response = self.send(Method::GET, path, None::<&()>, Some(deadline)).await?;
+        let cursor = response.headers().get("x-next-cursor").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let bytes = response.bytes().await.map_err(|error| self.transport(&error))?;
+        let page = serde_json::from_slice(&bytes).map_err(|_| ApiError::NotOpencode { path: path.to_owned() })?;
+        Ok((page, cursor))
+    }
+
     /// A call whose answer has no content.
     pub(super) async fn empty<B: Serialize + Sync>(
         &self,

@@ -36,8 +36,17 @@ pub struct RunLimits {
     pub total: Option<Duration>,
     pub retry_wait_cap: Option<Duration>,
     pub provider_retries: u32,
-    pub steps: Option<u32>,
+    pub steps: Option<StepLimit>,
     pub permission: PermissionPolicy,
+}
+
+/// How many steps a run may take, and what it means to take more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepLimit {
+    /// The work was longer than allowed.
+    Work(u32),
+    /// There was nothing to do but answer: OpenCode is going in circles.
+    Circles(u32),
 }
 
 /// What can be shown while a run goes on.
@@ -93,11 +102,17 @@ pub async fn run_prompt(run: RunPrompt<'_>) -> PromptReport {
         Ended::Refused(failure) => (failed_verdict(failure), None, None),
         Ended::GaveUp(reason) => {
             let stop = stop_sessions(run.client, watch.sessions()).await;
-            let messages = run.client.messages(run.session).await.unwrap_or_default();
+            // What cannot be read now is not there to be judged: the reason to give up stands anyway.
+            let messages = match stop {
+                StopOutcome::Unreachable => Vec::new(),
+                StopOutcome::Stopped | StopOutcome::StillRunning => {
+                    run.client.run_messages(run.session, run.message).await.unwrap_or_default()
+                }
+            };
             let mut verdict = judge(&messages, run.message, run.expect, watch.error());
             verdict.outcome = Err(reason.failure());
             // Tokens of an answer that was cut off are billed and never reported.
-            verdict.unreported |= matches!(reason, GiveUp::Timeout { .. } | GiveUp::Cancelled | GiveUp::ServerLost);
+            verdict.unreported |= matches!(reason, GiveUp::Timeout { .. } | GiveUp::Cancelled | GiveUp::ServerLost(_));
             (verdict, Some(reason), Some(stop))
         }
     };
@@ -145,7 +160,7 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                 Ok(HubEvent::Event(event)) => actions = watch.on_event(&event, Instant::now(), unix_millis()),
                 // What was missed is unknown: read the state again.
                 Ok(HubEvent::Connected) | Err(RecvError::Lagged(_)) => look = started,
-                Err(RecvError::Closed) => return Ended::GaveUp(GiveUp::ServerLost),
+                Err(RecvError::Closed) => return Ended::GaveUp(GiveUp::ServerLost("its events ended".into())),
             },
             () = sleep_until(Some(tokio::time::Instant::from_std(look_at))) => look = started,
         }
@@ -184,10 +199,10 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                 lost = 0;
                 look_at = Instant::now() + LOOK_SOON;
             }
-            Look::Lost => {
+            Look::Lost(error) => {
                 lost += 1;
                 if lost >= LOST_AFTER {
-                    return Ended::GaveUp(GiveUp::ServerLost);
+                    return Ended::GaveUp(GiveUp::ServerLost(error.to_string()));
                 }
                 look_at = Instant::now() + LOOK_SOON * 4;
             }
@@ -201,20 +216,22 @@ enum Look {
     Running,
     /// Neither running nor answered yet.
     Unclear,
-    Lost,
+    Lost(ApiError),
 }
 
 /// Reads the state of the run from the server, and makes good what a lost event may have left undone.
 async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, began: Instant, asked: &mut Asked) -> Look {
-    let messages = match run.client.messages(run.session).await {
+    let messages = match run.client.run_messages(run.session, run.message).await {
         Ok(messages) => messages,
-        Err(error) if error.is_server_lost() => return Look::Lost,
-        Err(_) => Vec::new(),
+        Err(error) => return Look::Lost(error),
     };
     if is_conclusive(&messages, run.message) {
         return Look::Ended(messages);
     }
-    let Ok(running) = run.client.running().await else { return Look::Lost };
+    let running = match run.client.running().await {
+        Ok(running) => running,
+        Err(error) => return Look::Lost(error),
+    };
     if running.contains_key(run.session) {
         for (session, status) in running {
             let event = ServerEvent::Status { session, status };
@@ -233,10 +250,9 @@ async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, began: Instant, asked
         return Look::Unclear;
     }
     // The status was read after the messages: one more look sees what was written in between.
-    match run.client.messages(run.session).await {
+    match run.client.run_messages(run.session, run.message).await {
         Ok(messages) => Look::Ended(messages),
-        Err(error) if error.is_server_lost() => Look::Lost,
-        Err(_) => Look::Ended(messages),
+        Err(error) => Look::Lost(error),
     }
 }
 
@@ -278,7 +294,7 @@ fn is_conclusive(messages: &[MessageWithParts], prompt: &str) -> bool {
 /// What a prompt that was not taken means. `None`: it may have been taken all the same, so look.
 async fn refusal(run: &RunPrompt<'_>, error: &ApiError) -> Option<Failure> {
     if error.is_server_lost() {
-        let arrived = run.client.messages(run.session).await.ok()?;
+        let arrived = run.client.run_messages(run.session, run.message).await.ok()?;
         let taken = arrived.iter().any(|message| message.info.id == run.message);
         return (!taken).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()));
     }

@@ -22,13 +22,15 @@ pub async fn stop_sessions(client: &Client, sessions: &[String]) -> StopOutcome 
     let started = Instant::now();
     loop {
         let aborted = join_all(sessions.iter().map(|session| client.abort(session))).await;
-        let reached = aborted.iter().all(|result| !matches!(result, Err(error) if error.is_server_lost()));
+        if aborted.iter().any(|result| matches!(result, Err(error) if error.is_server_lost())) {
+            return StopOutcome::Unreachable;
+        }
         match client.running().await {
             Ok(running) if sessions.iter().all(|session| !running.contains_key(session)) => {
                 return StopOutcome::Stopped;
             }
             Ok(_) if started.elapsed() >= PATIENCE => return StopOutcome::StillRunning,
-            Err(_) if !reached || started.elapsed() >= PATIENCE => return StopOutcome::Unreachable,
+            Err(_) if started.elapsed() >= PATIENCE => return StopOutcome::Unreachable,
             Ok(_) | Err(_) => sleep(LOOK_AGAIN).await,
         }
     }

@@ -72,7 +72,15 @@ pub struct MessageWithParts {
     pub parts: Vec<Part>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+impl MessageWithParts {
+    /// Stands for a user message that the server will not show.
+    pub(super) fn unread_prompt(id: &str) -> Self {
+        let info = MessageInfo { id: id.to_owned(), role: "user".to_owned(), ..MessageInfo::default() };
+        Self { info, parts: Vec::new() }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct MessageInfo {
     pub id: String,
     pub role: String,

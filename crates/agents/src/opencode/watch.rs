@@ -3,7 +3,7 @@
 use super::{
     classify::classify_retry,
     give_up::{GiveUp, Timer},
-    run::RunLimits,
+    run::{RunLimits, StepLimit},
     types::{Part, Pending, RunError, RunStatus, ServerEvent},
 };
 use std::{
@@ -164,8 +164,11 @@ impl Watch {
             "step-start" if session == self.root => {
                 self.steps.insert(part.id.clone());
                 match self.limits.steps {
-                    Some(limit) if self.steps.len() > limit as usize => {
-                        vec![Action::GiveUp(GiveUp::StepLimit(limit))]
+                    Some(StepLimit::Work(most)) if self.steps.len() > most as usize => {
+                        vec![Action::GiveUp(GiveUp::StepLimit(most))]
+                    }
+                    Some(StepLimit::Circles(most)) if self.steps.len() > most as usize => {
+                        vec![Action::GiveUp(GiveUp::Loop(most + 1))]
                     }
                     _ => Vec::new(),
                 }

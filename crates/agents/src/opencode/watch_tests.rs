@@ -10,7 +10,7 @@ fn limits() -> RunLimits {
         total: Some(60 * SECOND),
         retry_wait_cap: Some(10 * SECOND),
         provider_retries: 1,
-        steps: Some(2),
+        steps: Some(StepLimit::Work(2)),
         permission: PermissionPolicy::Reject,
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use switchyard_agents::opencode::{
     ApiError, Client, EventHub, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits,
-    RunPrompt, Sink, StopOutcome, TreeUsage, read_tree, run_prompt,
+    RunPrompt, Sink, StepLimit, StopOutcome, TreeUsage, read_tree, run_prompt,
 };
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
@@ -55,6 +55,8 @@ pub(super) struct Outcome {
 }
 
 const ORDINAL: u32 = 1;
+/// A command brings its own plan; this only ends one that runs in circles.
+const MOST_STEPS: u32 = 100;
 
 pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
     let began = Instant::now();
@@ -212,7 +214,12 @@ fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
         total: total.0.map(|total| total.saturating_sub(began.elapsed()).max(Duration::from_millis(1))),
         retry_wait_cap: settings.retry_wait_cap.0,
         provider_retries: settings.provider_retries,
-        steps: (attempt.request.mode == Mode::Agent).then(|| attempt.options.steps.unwrap_or(settings.agent_steps)),
+        steps: Some(match attempt.request.mode {
+            // A text answer is one step; OpenCode asks again for as long as an answer ends oddly.
+            Mode::Text => StepLimit::Circles(2),
+            Mode::Agent => StepLimit::Work(attempt.options.steps.unwrap_or(settings.agent_steps)),
+            Mode::Command => StepLimit::Work(attempt.options.steps.unwrap_or(MOST_STEPS)),
+        }),
         permission: match settings.permission_answer {
             PermissionAnswer::Reject => PermissionPolicy::Reject,
             PermissionAnswer::Once => PermissionPolicy::AllowOnce,
@@ -254,7 +261,11 @@ struct Bill {
 
 /// What the attempt really used, over the session and all its descendants, read from the server.
 async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
-    match read_tree(attempt.client, session).await {
+    let read = match ran.report.stop {
+        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(attempt.client.address())),
+        _ => read_tree(attempt.client, session).await,
+    };
+    match read {
         Ok(tree) => {
             let (usage, cost) = tree.since(before);
             let model = &attempt.prepared.route.model;
@@ -281,7 +292,7 @@ async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran
 /// Leaves the session as its policy says; tells whether it is still there for another prompt.
 async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
     let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
-    if stuck || ran.report.gave_up == Some(GiveUp::ServerLost) {
+    if stuck || matches!(ran.report.gave_up, Some(GiveUp::ServerLost(_))) {
         if let Some(server) = attempt.acquired.managed {
             // A server that does not obey an abort is ended by its keeper.
             drop(attempt.context.store.set_server_state(server, ServerState::Failed, now_micros()).await);
@@ -334,7 +345,7 @@ fn other_model(asked: &ModelRef, answered: Option<&ModelRef>) -> Option<String> 
     (answered.base() != asked.base()).then(|| format!("{} was asked, but {} answered", asked.base(), answered.base()))
 }
 
-fn fresh_message_id() -> String {
+pub(crate) fn fresh_message_id() -> String {
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let mut random = [0; 14];
     random.copy_from_slice(&Uuid::new_v4().as_bytes()[..14]);

@@ -5,6 +5,7 @@ mod prepare;
 mod report;
 mod session;
 
+pub(crate) use attempt::fresh_message_id;
 pub use prepare::{Refusal, check_locally};
 pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 

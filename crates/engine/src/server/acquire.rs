@@ -10,12 +10,12 @@ use super::{
     registry::prune,
 };
 use crate::{Context, owner::this_process};
-use std::{fs::File, path::PathBuf, process::Child, time::Duration};
+use std::{collections::BTreeMap, fs::File, path::Path, process::Child, time::Duration};
 use switchyard_agents::opencode::{
     ApiError, Client, Endpoint, Health, TESTED_VERSION,
     locate::{Located, NotLocated, Search, locate},
 };
-use switchyard_core::{DispatchId, ServerId};
+use switchyard_core::{DispatchId, ServerId, config::Config};
 use switchyard_host::{clock::now_micros, detached::spawn_detached, paths::private_dir};
 use switchyard_store::{ErrorKind, Lease, ServerRecord, ServerState, StoreError};
 use tokio::time::{Instant, sleep};
@@ -95,13 +95,18 @@ pub async fn release(context: &Context, acquired: &Acquired, holder: DispatchId)
 }
 
 pub fn locate_binary(context: &Context) -> Result<Located, NotLocated> {
-    let home = context.variable("HOME").map(PathBuf::from);
-    locate(&Search {
-        configured: &context.config.server.binary,
-        search_path: context.variable("PATH"),
-        home: home.as_deref(),
-        installs: &context.installs_dir(),
-    })
+    locate_with(&context.config, &context.environment, &context.installs_dir())
+}
+
+/// The same without a store, for those who look at what is wrong.
+pub fn locate_with(
+    config: &Config,
+    environment: &BTreeMap<String, String>,
+    installs: &Path,
+) -> Result<Located, NotLocated> {
+    let variable = |name| environment.get(name).map(String::as_str).filter(|value| !value.is_empty());
+    let home = variable("HOME").map(Path::new);
+    locate(&Search { configured: &config.server.binary, search_path: variable("PATH"), home, installs })
 }
 
 async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
@@ -157,7 +162,7 @@ async fn try_lease(
 /// that begin at the same moment start one server, not one each.
 async fn start(
     context: &Context,
-    binary: &std::path::Path,
+    binary: &Path,
     print: &str,
     want: &Want,
     deadline: Instant,
@@ -226,7 +231,7 @@ async fn wait_ready(
 }
 
 /// A release that we do not know may behave differently: said, never guessed.
-fn version_warning(version: &str) -> Option<String> {
+pub(crate) fn version_warning(version: &str) -> Option<String> {
     let major_minor = |text: &str| text.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
     let major = |text: &str| text.split('.').next().map(str::to_owned);
     if version.is_empty() {

@@ -5,6 +5,7 @@
 
 use super::{
     SERVER_MARK,
+    launch::{Launch, Launched, SHUTDOWN, launch},
     private::{create_password, log_file, remove_files},
 };
 use crate::{
@@ -12,28 +13,18 @@ use crate::{
     owner::{is_gone, owner_of, this_process},
     recover::recover_abandoned,
 };
-use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::{
-    ffi::OsString,
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::Stdio,
     time::Duration,
 };
-use switchyard_agents::opencode::{
-    Client, Endpoint,
-    launch::{SERVE_ARGUMENTS, listening_address, server_environment},
-};
-use switchyard_core::{ServerId, redact::redact};
-use switchyard_host::{
-    GuardedChild, GuardedCommand, clock::now_micros, guarded::Environment, orphan, process::ProcessIdentity, tree,
-};
+use switchyard_agents::opencode::{Client, launch::server_environment};
+use switchyard_core::ServerId;
+use switchyard_host::{GuardedChild, clock::now_micros, orphan, process::ProcessIdentity, tree};
 use switchyard_store::{ErrorKind, ServerRecord, ServerState};
 use tokio::time::{Instant, sleep};
 
 const TICK: Duration = Duration::from_millis(500);
-const SHUTDOWN: Duration = Duration::from_secs(8);
 const STORE_PATIENCE: Duration = Duration::from_secs(60);
 /// One missed health check may be a busy moment; two in a row are a wedge.
 const WEDGED_AFTER: u32 = 2;
@@ -74,7 +65,7 @@ pub async fn keep(context: &Context, order: &KeeperOrder) -> Result<(), String> 
     let mut record = first_record(order)?;
     context.store.put_server(&record).await.map_err(|error| error.to_string())?;
     let started = start(context, order).await;
-    let (mut guarded, client, url, version) = match started {
+    let Launched { mut guarded, client, url, version } = match started {
         Ok(started) => started,
         Err(problem) => {
             record.state = ServerState::Failed;
@@ -116,75 +107,22 @@ fn first_record(order: &KeeperOrder) -> Result<ServerRecord, String> {
     })
 }
 
-async fn start(context: &Context, order: &KeeperOrder) -> Result<(GuardedChild, Client, String, String), String> {
+async fn start(context: &Context, order: &KeeperOrder) -> Result<Launched, String> {
     let servers = context.servers_dir();
-    let text = |error: std::io::Error| error.to_string();
-    let password = create_password(&servers, order.server).map_err(text)?;
-    let mut guarded =
-        command(context, order, &servers, &password).map_err(text)?.spawn(&context.program).map_err(text)?;
-    let patience = context.config.server.start_timeout.0.unwrap_or(Duration::from_secs(600));
-    let deadline = Instant::now() + patience;
-    let url = announced_address(&mut guarded, deadline).await.map_err(|problem| explain(&servers, order, problem))?;
-    let client =
-        Client::new(&Endpoint { url: url.clone(), password: Some(password) }).map_err(|error| error.to_string())?;
-    loop {
-        if let Ok(health) = client.health(Duration::from_secs(3)).await
-            && health.healthy
-        {
-            return Ok((guarded, client, url, health.version));
-        }
-        if Instant::now() >= deadline || guarded.try_wait().is_ok_and(|status| status.is_some()) {
-            return Err(explain(&servers, order, "it never became healthy".into()));
-        }
-        sleep(Duration::from_millis(50)).await;
-    }
-}
-
-fn command(
-    context: &Context,
-    order: &KeeperOrder,
-    servers: &Path,
-    password: &SecretString,
-) -> std::io::Result<GuardedCommand> {
+    let password = create_password(&servers, order.server).map_err(|error| error.to_string())?;
     let database = servers.join(format!("{}.db", order.slot));
-    let log = std::fs::OpenOptions::new().append(true).create(true).open(log_file(servers, order.server))?;
-    let mut variables = server_environment(context.environment.clone(), &database, password);
+    let mut variables = server_environment(context.environment.clone(), &database, &password);
     variables.push((SERVER_MARK.to_owned(), order.server.to_string()));
-    let mut command = GuardedCommand::new(&order.binary, SERVE_ARGUMENTS);
-    command.environment = Environment::Empty;
-    command.variables =
-        variables.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-    command.directory = Some(servers.to_owned());
-    command.stdout = Stdio::piped();
-    command.stderr = Stdio::from(log);
-    Ok(command)
-}
-
-/// Reads the server's first lines until it says where it listens; the rest is read and dropped, so
-/// that a full pipe never holds the server.
-async fn announced_address(guarded: &mut GuardedChild, deadline: Instant) -> Result<String, String> {
-    let stdout = guarded.take_stdout().ok_or("its output cannot be read")?;
-    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if let Some(address) = listening_address(&line) {
-                drop(sender.send(address.to_owned()));
-            }
-        }
-    });
-    match tokio::time::timeout_at(deadline, receiver.recv()).await {
-        Ok(Some(address)) => Ok(address),
-        Ok(None) => Err("it ended at once".into()),
-        Err(_) => Err("it did not listen in time".into()),
-    }
-}
-
-/// The problem with the last words of the server's log, which mostly tell the cause.
-fn explain(servers: &Path, order: &KeeperOrder, problem: String) -> String {
-    let log = std::fs::read_to_string(log_file(servers, order.server)).unwrap_or_default();
-    let words: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let tail = words[words.len().saturating_sub(6)..].join(" | ");
-    if tail.is_empty() { problem } else { format!("{problem}: {}", redact(&tail)) }
+    launch(Launch {
+        program: &context.program,
+        binary: &order.binary,
+        variables,
+        password,
+        directory: &servers,
+        log: &log_file(&servers, order.server),
+        patience: context.config.server.start_timeout.0.unwrap_or(Duration::from_secs(600)),
+    })
+    .await
 }
 
 /// Watches until the server has to end, and says why.

@@ -5,13 +5,15 @@ mod acquire;
 mod fingerprint;
 mod instance;
 mod keeper;
+pub(crate) mod launch;
 mod private;
 mod registry;
 
-pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, release};
+pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, locate_with, release};
 pub use keeper::{KeeperOrder, keep};
 pub use registry::{ServerStatus, prune, statuses, stop_all};
 
+pub(crate) use acquire::version_warning;
 pub(crate) use instance::refresh_instance;
 pub(crate) use private::endpoint_of;
 

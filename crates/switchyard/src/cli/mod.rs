@@ -1,7 +1,9 @@
 //! The command line: what there is, and which file runs it.
 
 mod config;
+mod demo;
 mod dispatch;
+mod doctor;
 mod input;
 mod keeper;
 mod opencode;
@@ -44,7 +46,11 @@ impl Global {
     }
 
     pub fn settings(&self) -> Result<Settings, Failure> {
-        Settings::load(&Overrides { server: self.server.clone() })
+        Settings::load(&self.overrides())
+    }
+
+    pub fn overrides(&self) -> Overrides {
+        Overrides { server: self.server.clone() }
     }
 
     pub async fn context(&self) -> Result<Context, Failure> {
@@ -54,8 +60,12 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show the whole thing with no keys: the real OpenCode, a scripted model, a scratch repository
+    Demo,
     /// Send a prompt to a model and print its answer
     Dispatch(Box<dispatch::DispatchArgs>),
+    /// Find out what is here, what is wrong, and the command that mends it
+    Doctor(doctor::DoctorArgs),
     /// List the task types and the tier that each goes to
     TaskTypes,
     /// List the tiers and their models, in the order in which they are tried
@@ -101,6 +111,8 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Tiers => tables::tiers(&global),
         Command::Config(command) => config::run(&global, &command),
         Command::Keeper { order } => keeper::run(&order),
+        Command::Demo => block_on(demo::run(&global)),
+        Command::Doctor(args) => block_on(doctor::run(&global, &args)),
         Command::Dispatch(args) => block_on(dispatch::run(&global, &args)),
         Command::Opencode(command) => block_on(opencode::run(&global, &command)),
         Command::Scripted(args) => block_on(scripted::run(&args)),

@@ -118,7 +118,8 @@ fn an_agent_ends_at_its_step_limit() {
     let outcome = agent(&directory, &["--steps", "3", &key]);
     outcome.expect_code(1).expect_class("truncated");
     assert!(outcome.json()["error"]["message"].as_str().is_some_and(|m| m.contains("3 steps")), "{}", outcome.stdout);
-    assert!(env().provider.requests(&key).entries.len() <= 5);
+    let asked = env().provider.requests(&key).entries.len();
+    assert!((3..15).contains(&asked), "stopped long before the script ended: {asked}");
 }
 
 #[test]

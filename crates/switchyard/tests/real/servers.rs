@@ -51,7 +51,7 @@ fn later_commands_reuse_the_server_and_commands_at_once_start_one() {
     let first = one_server(&env);
     env.dispatch(&["-m", "scripted/alpha", "again"]).expect_ok();
     assert_eq!(one_server(&env)["id"], first["id"]);
-    assert_eq!(commands(&env, "serve").len(), 3, "guard, its last step replaced by the server: guard names it too");
+    assert_eq!(commands(&env, "serve").len(), 2, "the guard, which names its command, and the server itself");
     env.stop_servers();
     assert_eq!(pids(&env), Vec::<u32>::new());
 }

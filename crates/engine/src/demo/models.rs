@@ -1,0 +1,68 @@
+//! The models of the demo's provider: their names, their prices, and how the tiers lead to them.
+
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use switchyard_core::{
+    ModelRef, Nano,
+    config::{Config, ConfigError, Layer, Layered, Origin},
+    money::Price,
+};
+
+pub(super) const PROVIDER: &str = "demo";
+pub(super) const SWIFT: &str = "swift";
+pub(super) const CAREFUL: &str = "careful";
+/// The one whose allowance is used up.
+pub(super) const RATIONED: &str = "rationed";
+pub(super) const NAMES: [&str; 3] = [SWIFT, CAREFUL, RATIONED];
+
+pub(super) fn model(name: &str) -> ModelRef {
+    ModelRef::new(PROVIDER, name)
+}
+
+/// What a model costs, both in OpenCode's configuration and in the provider's ledger.
+pub(super) fn price(name: &str) -> Price {
+    let (input, output) = match name {
+        CAREFUL => (3_000_000_000, 15_000_000_000),
+        RATIONED => (1_000_000_000, 5_000_000_000),
+        _ => (250_000_000, 1_250_000_000),
+    };
+    Price { input: Nano(input), output: Nano(output), ..Price::default() }
+}
+
+/// OpenCode's own configuration: this provider, and no permission that would wait for a person.
+pub(super) fn opencode_config(base_url: &str) -> Value {
+    let models: Map<String, Value> = NAMES
+        .iter()
+        .map(|name| {
+            let price = price(name);
+            let cost = json!({"input": price.input.as_usd(), "output": price.output.as_usd()});
+            ((*name).to_owned(), json!({"limit": {"context": 128_000, "output": 8192}, "cost": cost}))
+        })
+        .collect();
+    json!({
+        "enabled_providers": [PROVIDER],
+        "model": model(SWIFT).to_string(),
+        "small_model": model(SWIFT).to_string(),
+        "permission": {"*": "allow", "external_directory": "deny", "doom_loop": "deny", "question": "deny"},
+        "provider": {PROVIDER: {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": base_url, "apiKey": "no-key-needed"},
+            "models": models,
+        }},
+    })
+}
+
+/// The built-in settings, with each tier cut to its first model and one of ours: the first is not
+/// connected here, so that the trace shows how routing passes it over.
+pub(super) fn configuration(binary: &Path) -> Result<Config, ConfigError> {
+    let built_in = Layered::merge(&[])?.config;
+    let mut text = String::from("[tiers]\n");
+    for (tier, models) in &built_in.tiers {
+        let ours = model(if matches!(tier.as_str(), "haiku" | "flash") { SWIFT } else { CAREFUL }).to_string();
+        let chain: Vec<&String> = models.iter().take(1).chain([&ours]).collect();
+        text.push_str(&format!("{tier} = {}\n", json!(chain)));
+    }
+    let mut config = Layered::merge(&[Layer { origin: Origin::File("the demo".into()), text }])?.config;
+    config.server.binary = binary.to_string_lossy().into_owned();
+    Ok(config)
+}

@@ -1,0 +1,103 @@
+//! What the demo found, in the form that `--json` prints, and the judgement on each stage.
+
+use super::{Proof, Stage, stage::verdict};
+use crate::dispatch::{DispatchReport, Status};
+use serde::Serialize;
+use std::path::PathBuf;
+use switchyard_core::{ErrorClass, Nano};
+
+#[derive(Debug, Clone, Serialize)]
+pub struct DemoReport {
+    /// Whether every stage did what it should, and the costs agree.
+    pub ok: bool,
+    pub opencode: PathBuf,
+    pub opencode_version: String,
+    pub stages: Vec<StageReport>,
+    pub cost: CostCheck,
+    /// With the start of OpenCode and the cleaning up.
+    pub duration_ms: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct StageReport {
+    pub stage: Stage,
+    pub title: &'static str,
+    pub prompt: &'static str,
+    /// What is not as it should be; empty when the stage did what it should.
+    pub faults: Vec<String>,
+    pub dispatch: DispatchReport,
+    /// What git says about the work of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Proof>,
+}
+
+/// The cost as the dispatches reported it, beside what the provider itself has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CostCheck {
+    pub reported_nano_usd: Nano,
+    pub ledger_nano_usd: Nano,
+    pub provider_requests: usize,
+    pub equal: bool,
+}
+
+impl CostCheck {
+    pub(super) fn new(stages: &[StageReport], ledger: Nano, provider_requests: usize) -> Self {
+        let costs: Option<Vec<Nano>> = stages.iter().map(|stage| Nano::from_usd(stage.dispatch.cost_usd)).collect();
+        let reported = costs.as_deref().map(|costs| costs.iter().copied().sum());
+        Self {
+            reported_nano_usd: reported.unwrap_or_default(),
+            ledger_nano_usd: ledger,
+            provider_requests,
+            // Two zeros would agree about nothing.
+            equal: reported == Some(ledger) && ledger > Nano::ZERO,
+        }
+    }
+}
+
+impl StageReport {
+    pub(super) fn new(stage: Stage, dispatch: DispatchReport, commit: Option<Proof>) -> Self {
+        let faults = faults(stage, &dispatch, commit.as_ref());
+        Self { stage, title: stage.title(), prompt: stage.prompt(), faults, dispatch, commit }
+    }
+}
+
+/// What a stage did other than it should have.
+pub(super) fn faults(stage: Stage, dispatch: &DispatchReport, commit: Option<&Proof>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut demand = |fine: bool, fault: String| {
+        if !fine {
+            faults.push(fault);
+        }
+    };
+    let class = dispatch.error.as_ref().map(|error| error.class);
+    let expected = (stage == Stage::Quota).then_some(ErrorClass::QuotaExhausted);
+    let named = |class: Option<ErrorClass>| class.map_or("no error", ErrorClass::as_str);
+    demand(class == expected, format!("it ended with {}, not with {}", named(class), named(expected)));
+    let answered = dispatch.model == stage.model();
+    demand(answered, format!("it went to {}, not to {}", dispatch.model, stage.model()));
+    match stage {
+        Stage::Routed => demand(dispatch.text.contains("0..items.len()"), "the answer is another one".into()),
+        Stage::Structured => {
+            demand(dispatch.structured == Some(verdict()), "the value is another one".into());
+            let again = dispatch.warnings.iter().any(|warning| misfit(warning).is_some());
+            demand(again, "the first value, which does not fit, was not refused".into());
+        }
+        Stage::Agent => match commit {
+            Some(proof) => proof.faults().into_iter().for_each(|fault| demand(false, fault)),
+            None => demand(false, "there is no commit to look at".into()),
+        },
+        Stage::Quota => demand(dispatch.status == Status::Error, "it did not end as an error".into()),
+    }
+    faults
+}
+
+impl StageReport {
+    /// Why an earlier value was refused, for a stage with a schema.
+    pub fn refused_values(&self) -> impl Iterator<Item = &str> {
+        self.dispatch.warnings.iter().filter_map(|warning| misfit(warning))
+    }
+}
+
+fn misfit(warning: &str) -> Option<&str> {
+    warning.split_once(" did not fit the schema: ").map(|(_, fault)| fault)
+}

@@ -1,0 +1,141 @@
+//! The stages: what is asked, and what the scripted models do about it.
+
+use super::{
+    DemoError, Scratch,
+    models::{CAREFUL, RATIONED, SWIFT, model},
+    scratch::{BROKEN_LINE, FILE, MENDED_LINE},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::{io, time::Duration};
+use switchyard_core::{
+    ModelRef,
+    dispatch::{Mode, Request, Selector},
+    duration::Limit,
+    schema::AnswerSchema,
+};
+use switchyard_scripted::Step;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    Routed,
+    Structured,
+    Agent,
+    Quota,
+}
+
+pub(super) const SUBJECT: &str = "Greet the name that is given";
+
+impl Stage {
+    pub const ALL: [Self; 4] = [Self::Routed, Self::Structured, Self::Agent, Self::Quota];
+
+    /// What a reader is told that this stage shows.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Routed => "A question, routed by its task type",
+            Self::Structured => "An answer that has to fit a schema",
+            Self::Agent => "An agent that mends a file and commits it in a worktree",
+            Self::Quota => "A provider whose allowance is used up",
+        }
+    }
+
+    #[must_use]
+    pub fn prompt(self) -> &'static str {
+        match self {
+            Self::Routed => "Review: for i in 0..=items.len() { sum += items[i]; }",
+            Self::Structured => "Is \"fix stuff\" a good commit message? Give a verdict, and a score from 1 to 5.",
+            Self::Agent => "greet.sh greets nobody. Make it greet the name it is given, try it, and commit.",
+            Self::Quota => "Summarise the release notes in one sentence.",
+        }
+    }
+
+    pub(super) fn model(self) -> ModelRef {
+        model(match self {
+            Self::Routed => CAREFUL,
+            Self::Structured | Self::Agent => SWIFT,
+            Self::Quota => RATIONED,
+        })
+    }
+
+    pub(super) fn timeout(self) -> Limit {
+        Limit(Some(Duration::from_secs(45)))
+    }
+
+    pub(super) fn request(self, scratch: &Scratch) -> Result<Request, DemoError> {
+        let selector = match self {
+            Self::Routed => Selector::TaskType("code-review".into()),
+            Self::Structured => Selector::TaskType("quick-check".into()),
+            Self::Agent => Selector::TaskType("simple-fix".into()),
+            Self::Quota => Selector::Exact(self.model()),
+        };
+        let schema = match self {
+            Self::Structured => Some(
+                AnswerSchema::parse(&schema().to_string())
+                    .map_err(|error| DemoError::Scratch(io::Error::other(error)))?,
+            ),
+            Self::Routed | Self::Agent | Self::Quota => None,
+        };
+        Ok(Request {
+            prompt: self.prompt().to_owned(),
+            selector,
+            mode: if self == Self::Agent { Mode::Agent } else { Mode::Text },
+            directory: if self == Self::Agent { scratch.worktree() } else { scratch.repository() },
+            system: None,
+            schema,
+            images: Vec::new(),
+            session: None,
+            keep: false,
+            agent: None,
+        })
+    }
+
+    /// The model's side of the conversation.
+    pub(super) fn steps(self, scratch: &Scratch) -> Vec<Step> {
+        match self {
+            Self::Routed => vec![Step::chunks([
+                "The range `0..=items.len()` ends one past the last item, ",
+                "so the loop panics. Write `0..items.len()`, or `items.iter().sum()`.",
+            ])],
+            // The first score is a word, which OpenCode lets through and our check does not.
+            Self::Structured => {
+                vec![Step::structured(json!({"verdict": "reject", "score": "two"})), Step::structured(verdict())]
+            }
+            Self::Agent => {
+                let file = scratch.worktree().join(FILE);
+                let commit = format!(
+                    "sh {FILE} Ada && git add {FILE} && git -c user.name='Switchyard demo' \
+                     -c user.email=demo@switchyard.invalid commit --quiet -m '{SUBJECT}'"
+                );
+                vec![
+                    Step::tool("read", json!({"filePath": file})),
+                    Step::tool("edit", json!({"filePath": file, "oldString": BROKEN_LINE, "newString": MENDED_LINE})),
+                    Step::tool("bash", json!({"command": commit, "description": "Try the script and commit it"})),
+                    Step::text("greet.sh now greets the name it is given, and the world when there is none."),
+                ]
+            }
+            Self::Quota => {
+                let message = "Too many requests: the allowance of this key is used up for today";
+                vec![Step::status(429).retry_after(3600).message(message)]
+            }
+        }
+    }
+}
+
+/// The answer that fits.
+pub(super) fn verdict() -> Value {
+    json!({"verdict": "reject", "score": 2})
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "verdict": {"enum": ["approve", "reject"]},
+            "score": {"type": "integer", "minimum": 1, "maximum": 5},
+        },
+        "required": ["verdict", "score"],
+        "additionalProperties": false,
+    })
+}
