@@ -1,6 +1,8 @@
 //! The binary with the real OpenCode and the scripted provider. What is shared is one environment with
 //! one managed server; tests that change servers or settings make an environment of their own.
 
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
 mod agent;
 mod bad_input;
 mod failures;

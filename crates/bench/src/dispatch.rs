@@ -1,0 +1,58 @@
+//! A text dispatch on a warm server beside the same prompt from a bare HTTP client, and its memory.
+
+use crate::{
+    bare::Bare,
+    figures::{Limits, millis, quantile},
+};
+use std::time::{Duration, Instant};
+use switchyard_scripted::Step;
+use switchyard_testkit::{TestEnv, environment::finish};
+
+const RUNS: usize = 60;
+
+pub fn measure(env: &TestEnv, limits: &mut Limits) {
+    env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
+    let server = &env.servers()[0];
+    let text = |key: &str| server[key].as_str().expect("a text").to_owned();
+    let password = std::fs::read_to_string(env.data_dir().join(format!("servers/{}.password", text("id"))));
+    let bare = Bare::new(&text("url"), &password.expect("a password"), &env.project().to_string_lossy());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    for _ in 0..5 {
+        runtime.block_on(bare.prompt("warm up"));
+        env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
+    }
+    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        plain.push(runtime.block_on(bare.prompt("hello")));
+        let began = Instant::now();
+        env.dispatch(&["-m", "scripted/alpha", "hello"]).expect_ok();
+        ours.push(began.elapsed());
+    }
+    println!("text dispatch on a warm server, {RUNS} runs each, alternating; the model answers at once");
+    for (name, times) in [("bare HTTP client", &plain), ("switchyard dispatch (whole process)", &ours)] {
+        let (p50, p95) = (quantile(times, 0.5), quantile(times, 0.95));
+        println!("  {name:<40} p50 {:>8.2} ms   p95 {:>8.2} ms", millis(p50), millis(p95));
+    }
+    let (ours, plain) = (millis(quantile(&ours, 0.5)), millis(quantile(&plain, 0.5)));
+    limits.hold("added (p50)", ours - plain, 15.0, "ms");
+    limits.hold("added (p50), in percent", (ours / plain - 1.0) * 100.0, 10.0, "%");
+    limits.hold("resident memory of a dispatch, highest", peak_memory(env), 30.0, "MB");
+}
+
+/// The highest resident size of a dispatch that waits a second for a long answer.
+fn peak_memory(env: &TestEnv) -> f64 {
+    let answer = "a long answer ".repeat(3000);
+    let key = env.provider.script("memory", vec![Step::text(answer).delay(Duration::from_secs(1))]);
+    let running = env.spawn(&["dispatch", "--json", "-m", "scripted/alpha", &key]);
+    let status = format!("/proc/{}/status", running.id());
+    let mut highest = 0.0_f64;
+    while let Ok(text) = std::fs::read_to_string(&status) {
+        let Some(line) = text.lines().find_map(|line| line.strip_prefix("VmHWM:")) else { break };
+        let kilobytes: f64 = line.trim().trim_end_matches(" kB").trim().parse().unwrap_or(0.0);
+        highest = highest.max(kilobytes / 1024.0);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    finish(running).expect_ok();
+    assert!(highest > 0.0, "the memory was never seen");
+    highest
+}

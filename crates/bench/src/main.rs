@@ -1,0 +1,30 @@
+//! Measures Switchyard beside the plain alternative, in one run on one machine, and prints ratios.
+//!
+//! Called by `scripts/bench` with the path of the release binary and of an empty Rust program.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a measurement that meets a surprise stops, and its result is what it prints"
+)]
+
+mod bare;
+mod dispatch;
+mod figures;
+mod startup;
+
+use std::process::ExitCode;
+use switchyard_testkit::TestEnv;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing: use scripts/bench"));
+    let (program, empty, scratch) = (next("the binary"), next("the empty program"), next("a scratch directory"));
+    let mut limits = figures::Limits::default();
+    startup::measure(&program, &empty, &mut limits);
+    let env = TestEnv::new("bench", &program, &scratch);
+    dispatch::measure(&env, &mut limits);
+    env.stop_servers();
+    limits.verdict()
+}

@@ -1,0 +1,124 @@
+//! `switchyard demo` as a newcomer runs it, and what is left when it is ended in the middle.
+
+use crate::own_env;
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command},
+    time::Duration,
+};
+use switchyard_testkit::{TestEnv, environment::finish, eventually};
+
+/// The names of the files in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[track_caller]
+fn nothing_is_left(env: &TestEnv) {
+    assert_eq!(names(&env.root.join("tmp")), Vec::<String>::new(), "the scratch directory is removed");
+    assert!(!env.data_dir().exists(), "the user's own store is not touched");
+    assert_eq!(processes_of(env), Vec::<u32>::new(), "everything that was started is ended");
+}
+
+/// Processes with a demo's scratch directory in their environment.
+fn processes_of(env: &TestEnv) -> Vec<u32> {
+    let mark = env.root.join("tmp/switchyard-demo-").to_string_lossy().into_owned();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let marked = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(&mark)
+    };
+    numbers.filter(marked).collect()
+}
+
+#[test]
+fn the_demo_shows_what_it_promises_and_leaves_nothing() {
+    let mut env = own_env("demo");
+    // A key of the user's must neither be needed nor reach what the demo starts.
+    env.set("ANTHROPIC_API_KEY", "sk-not-to-be-seen");
+    let outcome = env.run(&["demo", "--json"]);
+    outcome.expect_code(0);
+    let report = outcome.json();
+    assert_eq!(report["ok"], true, "{report:#}");
+    assert!(outcome.took < Duration::from_secs(60), "{:?}", outcome.took);
+    let stages = report["stages"].as_array().expect("stages");
+    let seen: Vec<Value> = stages
+        .iter()
+        .map(|stage| json!([stage["stage"], stage["dispatch"]["status"], stage["dispatch"]["error"]["class"]]))
+        .collect();
+    let expected = json!([
+        ["routed", "ok", null],
+        ["structured", "ok", null],
+        ["agent", "ok", null],
+        ["quota", "error", "quota_exhausted"],
+    ]);
+    assert_eq!(Value::from(seen), expected);
+    assert_eq!(stages[0]["dispatch"]["route"]["trace"][0]["chosen"], false, "routing had something to pass over");
+    assert_eq!(stages[2]["commit"]["files"], json!([["greet.sh", 1, 1]]));
+    assert_eq!(report["cost"]["reported_nano_usd"], report["cost"]["ledger_nano_usd"]);
+    assert!(report["cost"]["ledger_nano_usd"].as_i64().is_some_and(|cost| cost > 0));
+    nothing_is_left(&env);
+}
+
+#[test]
+fn people_get_a_table_and_no_colour_without_a_terminal() {
+    let env = own_env("demo-people");
+    let outcome = env.run(&["demo"]);
+    outcome.expect_code(0);
+    for part in ["WHAT", "MODEL", "TOKENS", "demo/careful", "quota_exhausted, as it should", "Next, with your own"] {
+        assert!(outcome.stdout.contains(part), "{part}\n{}", outcome.stdout);
+    }
+    assert!(!outcome.stdout.contains('\u{1b}'), "{}", outcome.stdout);
+    assert_eq!(outcome.stderr, "", "there is no progress without a terminal");
+    nothing_is_left(&env);
+}
+
+/// Starts the demo and waits until its server is up.
+fn started(env: &TestEnv) -> Child {
+    let mut child = env.spawn(&["demo"]);
+    let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut lines = stdout.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("is up")), "the server never came up");
+    // The rest is read, so that a closed pipe is not what ends the demo.
+    std::thread::spawn(move || lines.for_each(drop));
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+}
+
+#[test]
+fn an_interrupt_ends_it_cleanly() {
+    let env = own_env("demo-interrupt");
+    let child = started(&env);
+    signal(&child, "-INT");
+    let outcome = finish(child);
+    outcome.expect_code(1);
+    assert!(outcome.stderr.contains("the demo was stopped"), "{}", outcome.stderr);
+    nothing_is_left(&env);
+}
+
+#[test]
+fn a_kill_leaves_no_process() {
+    let env = own_env("demo-kill");
+    let mut child = started(&env);
+    assert!(!Path::new("/proc").exists() || !processes_of(&env).is_empty(), "the server is one of its processes");
+    signal(&child, "-KILL");
+    child.wait().expect("the demo ends");
+    eventually("the server ends with the demo", Duration::from_secs(15), || processes_of(&env).is_empty());
+}
+
+#[test]
+fn an_opencode_that_is_not_there_is_pointed_out() {
+    let mut env = own_env("demo-missing");
+    env.set("SWITCHYARD_OPENCODE_BIN", "/no/such/opencode");
+    env.run(&["demo", "--json"]).expect_code(4).expect_class("opencode_missing");
+    env.run(&["demo", "--server", "http://127.0.0.1:1", "--json"]).expect_code(2).expect_class("usage");
+    nothing_is_left(&env);
+}
