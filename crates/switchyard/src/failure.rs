@@ -155,6 +155,13 @@ impl From<Refusal> for Failure {
 mod tests {
     use super::*;
 
+    /// The exit code in the row of a class in the reference.
+    fn documented_exit(class: &str) -> Option<i32> {
+        let reference = include_str!("../../../docs/errors.md");
+        let row = reference.lines().find(|line| line.starts_with(&format!("| `{class}` |")))?;
+        row.split('|').nth(4)?.trim().parse().ok()
+    }
+
     #[test]
     fn classes_have_their_documented_exit_codes() {
         let table = [
@@ -168,6 +175,26 @@ mod tests {
         ];
         for (class, code) in table {
             assert_eq!(exit_of(class) as i32, code, "{class}");
+        }
+        for class in ErrorClass::ALL {
+            assert_eq!(documented_exit(class.as_str()), Some(exit_of(class) as i32), "{class} in docs/errors.md");
+        }
+    }
+
+    #[test]
+    fn the_other_classes_are_documented_too() {
+        let store = |kind| Failure::from(StoreError::new(kind, "it failed"));
+        let failures = [
+            Failure::usage("", ""),
+            Failure::configuration(""),
+            store(ErrorKind::Busy),
+            store(ErrorKind::Corrupt),
+            store(ErrorKind::Unavailable),
+            Refusal::Io(std::io::Error::other("it failed")).into(),
+        ];
+        for failure in failures {
+            let documented = documented_exit(&failure.class);
+            assert_eq!(documented, Some(failure.exit as i32), "{} in docs/errors.md", failure.class);
         }
     }
 }

@@ -20,7 +20,7 @@ use switchyard_agents::opencode::{
     run_prompt,
 };
 use switchyard_core::{ModelRef, Nano, money::Price};
-use switchyard_host::GuardedChild;
+use switchyard_host::{GuardedChild, git::Git};
 use switchyard_scripted::{Provider, Step};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -53,6 +53,7 @@ impl Station {
     pub(super) async fn start(site: &Site, binary: &Path) -> Result<Self, Surprise> {
         let scratch = Scratch::new(&site.temporary)?;
         fs::write(scratch.path("models.json"), "{}")?;
+        make_repository(site, &scratch).await;
         let provider = Provider::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         provider.price("alpha", ALPHA);
         let password = SecretString::from(Uuid::new_v4().simple().to_string());
@@ -104,8 +105,8 @@ impl Station {
         schema: Option<Value>,
         cancel: &CancellationToken,
     ) -> Result<Ran, Surprise> {
-        let session =
-            self.client.create_session(&NewSession { title: key.to_owned(), ..NewSession::default() }).await?;
+        let new = NewSession { title: key.to_owned(), metadata: json!({}), ..NewSession::default() };
+        let session = self.client.create_session(&new).await?;
         let expect = if schema.is_some() { Expect::Structured } else { Expect::Text };
         let parts = vec![json!({"type": "text", "text": key})];
         let model = ModelRef::new(PROVIDER, model);
@@ -141,6 +142,18 @@ impl Station {
             return Err(Surprise("the session is not in the database that OPENCODE_DB names".into()));
         }
         Ok(Seen::Holds("the session is in the server's own database; the shared one was not touched".into()))
+    }
+}
+
+/// The project is a repository, so that it ends there even when the scratch directory lies in one of
+/// the user's. Without git there is no such end, which matters only in that rare place.
+async fn make_repository(site: &Site, scratch: &Scratch) {
+    let variables = scratch.variables(&site.search_path);
+    let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let project = scratch.path("project");
+    let made = tokio::task::spawn_blocking(move || Git { variables, ..Git::default() }.init(&project)).await;
+    if !matches!(made, Ok(Ok(()))) {
+        tracing::debug!(?made, "the scratch project is no repository");
     }
 }
 

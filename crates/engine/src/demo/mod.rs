@@ -37,7 +37,7 @@ use std::{
 use switchyard_agents::opencode::Sink;
 use switchyard_core::config::ConfigError;
 use switchyard_host::{
-    git::GitError,
+    git::{Git, GitError},
     paths::{Paths, write_private},
 };
 use switchyard_scripted::Provider;
@@ -62,7 +62,7 @@ pub enum DemoError {
     Scratch(#[source] io::Error),
     #[error("programs in {0} cannot be run")]
     NotExecutable(String),
-    #[error("could not make the scratch repository: failed to {0}")]
+    #[error("the scratch repository needs git: failed to {0}")]
     Git(#[from] GitError),
     #[error("the scripted provider could not listen on this machine: {0}")]
     Provider(#[source] io::Error),
@@ -76,6 +76,11 @@ pub enum DemoError {
     Refused(#[from] Refusal),
     #[error("the demo was stopped")]
     Cancelled,
+}
+
+/// Sees that there is a git, which is cheap and worth knowing before anything is installed.
+pub fn check_git() -> Result<(), DemoError> {
+    Ok(Git::default().version().map(drop)?)
 }
 
 /// Runs the demo with the OpenCode at `binary`. `caller` lends its program, its search path, and its

@@ -75,8 +75,8 @@ pub(super) async fn tools(patient: &Patient<'_>, has_binary: bool) -> Vec<Findin
     let git = match asked {
         Ok(Ok(version)) => Finding::ok(Area::Machine, "git", version),
         Ok(Err(GitError::Missing)) => {
-            let detail = "not found; without it no task can have a worktree of its own";
-            Finding::problem(Area::Machine, "git", detail).mended_by("install git with your system's packages")
+            let detail = "not found: install it, or no task can have a worktree of its own";
+            Finding::problem(Area::Machine, "git", detail)
         }
         Ok(Err(error)) => Finding::problem(Area::Machine, "git", format!("failed to {error}")),
         Err(error) => Finding::problem(Area::Machine, "git", error.to_string()),
@@ -86,8 +86,8 @@ pub(super) async fn tools(patient: &Patient<'_>, has_binary: bool) -> Vec<Findin
         (Some(path), _) => Finding::ok(Area::Machine, "npm", path.display().to_string()),
         (None, true) => Finding::ok(Area::Machine, "npm", "not found; only `switchyard opencode install` needs it"),
         (None, false) => {
-            let detail = "not found, so OpenCode cannot be installed from here";
-            Finding::warning(Area::Machine, "npm", detail).mended_by("install Node.js, which brings npm")
+            let detail = "not found: install Node.js, which brings npm, or OpenCode cannot be installed from here";
+            Finding::warning(Area::Machine, "npm", detail)
         }
     };
     vec![git, npm]

@@ -5,6 +5,7 @@
 
 mod machine;
 mod opencode;
+mod server;
 
 pub use machine::quoted;
 
@@ -42,7 +43,7 @@ pub struct Finding {
     pub subject: String,
     pub state: State,
     pub detail: String,
-    /// The command that mends it.
+    /// The command that mends it, as a shell takes it.
     pub fix: Option<String>,
 }
 
@@ -83,10 +84,23 @@ pub struct Patient<'a> {
     pub paths: &'a Paths,
     pub environment: &'a BTreeMap<String, String>,
     pub program: &'a Path,
+    /// Where the user stands: a project may connect providers of its own.
+    pub directory: &'a Path,
     /// The files and variables that were read. With a trouble, `config` is what is left without them.
     pub configuration: Result<Vec<String>, Trouble>,
     /// With the store open.
     pub context: Result<&'a Context, Trouble>,
+}
+
+impl Patient<'_> {
+    /// The command that takes a setting back, or says where it comes from.
+    fn unset(&self, variables: &[&str], setting: &str) -> String {
+        let set = variables.iter().find(|name| self.environment.get(**name).is_some_and(|value| !value.is_empty()));
+        match set {
+            Some(variable) => format!("unset {variable}"),
+            None => format!("switchyard config show --origin  # says where {setting} is set"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,14 +155,14 @@ pub async fn examine(patient: &Patient<'_>, depth: Depth, progress: &dyn Fn(&str
     findings.push(finding);
     findings.extend(machine::store(patient).await);
     findings.extend(machine::tools(patient, binary.is_some()).await);
-    findings.extend(opencode::server_and_providers(patient, binary.is_some(), progress).await);
+    findings.extend(server::server_and_providers(patient, binary.as_ref(), progress).await);
     findings.sort_by_key(|finding| finding.area);
     let (conformance, conformance_skipped) = match (depth, binary) {
         (Depth::Quick, _) => (Vec::new(), Some("left out with --quick".to_owned())),
         (Depth::Full, None) => (Vec::new(), Some("there is no OpenCode on this machine to check".to_owned())),
         (Depth::Full, Some(binary)) => {
             let site = Site::new(patient.program, patient.environment);
-            (conformance::run(&site, &binary, progress).await, None)
+            (conformance::run(&site, &binary.path, progress).await, None)
         }
     };
     Diagnosis { findings, conformance, conformance_skipped }
@@ -159,7 +173,11 @@ fn configuration(patient: &Patient<'_>) -> Finding {
         Ok(sources) if sources.is_empty() => {
             Finding::ok(Area::Configuration, "settings", "the built-in ones; no file and no variable changes them")
         }
-        Ok(sources) => Finding::ok(Area::Configuration, "settings", format!("read from {}", sources.join(", "))),
+        Ok(sources) => Finding::ok(
+            Area::Configuration,
+            "settings",
+            format!("the built-in ones, changed by {}", sources.join(", ")),
+        ),
         Err(trouble) => Finding::problem(Area::Configuration, "settings", &trouble.problem).mended_by(&trouble.fix),
     }
 }

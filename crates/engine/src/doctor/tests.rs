@@ -1,4 +1,4 @@
-use super::{opencode::providers, *};
+use super::{server::providers, *};
 use crate::conformance::Outcome;
 use std::{collections::BTreeSet, os::unix::fs::PermissionsExt, path::PathBuf, sync::Mutex};
 use switchyard_core::{
@@ -45,12 +45,15 @@ fn catalogue(entries: &[(&str, &str, bool)]) -> Catalogue {
 
 #[test]
 fn providers_are_judged_by_their_credentials() {
-    let found = providers(&catalogue(&[
-        ("anthropic", "env", true),
-        ("local", "config", false),
-        ("openai", "api", false),
-        ("opencode", "custom", true),
-    ]));
+    let found = providers(
+        &catalogue(&[
+            ("anthropic", "env", true),
+            ("local", "config", false),
+            ("openai", "api", false),
+            ("opencode", "custom", true),
+        ]),
+        "opencode",
+    );
     let states: Vec<_> = found.iter().map(|finding| (finding.subject.as_str(), finding.state)).collect();
     let expected =
         [("anthropic", State::Ok), ("local", State::Ok), ("openai", State::Warning), ("opencode", State::Ok)];
@@ -61,10 +64,10 @@ fn providers_are_judged_by_their_credentials() {
 #[test]
 fn what_comes_with_opencode_is_no_provider_of_ones_own() {
     for entries in [&[][..], &[("opencode", "custom", true)][..], &[("openai", "api", false)][..]] {
-        let found = providers(&catalogue(entries));
+        let found = providers(&catalogue(entries), "/o/opencode");
         let last = found.last().unwrap();
         assert_eq!((last.subject.as_str(), last.state), ("yours", State::Warning), "{entries:?}");
-        assert_eq!(last.fix.as_deref(), Some("opencode auth login"));
+        assert_eq!(last.fix.as_deref(), Some("/o/opencode auth login"));
     }
 }
 
@@ -96,6 +99,7 @@ async fn everything_that_can_be_seen_is_seen_when_all_else_is_broken() {
         paths: &paths,
         environment: &environment,
         program: &PathBuf::from("/bin/false"),
+        directory: root.path(),
         configuration: Err(trouble("line 1 is odd")),
         context: Err(trouble("not a database")),
     };

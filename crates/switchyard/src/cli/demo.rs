@@ -1,6 +1,7 @@
 //! `switchyard demo`: finds or installs OpenCode, runs the demo in a scratch directory, and shows it.
 
 mod show;
+mod words;
 
 use super::{Global, opencode::install};
 use crate::{
@@ -26,6 +27,7 @@ pub async fn run(global: &Global) -> Result<ExitCode, Failure> {
     }
     let format = global.format();
     let settings = global.settings()?;
+    demo::check_git().map_err(failure)?;
     let cancel = cancel_on_signal();
     let scratch = Scratch::create().map_err(failure)?;
     // The caller's own store is not opened, so that the demo leaves no trace in it.

@@ -19,6 +19,8 @@ use switchyard_engine::{
     doctor::{Area, Depth, Diagnosis, Finding, Patient, State, Trouble, Verdict, examine, quoted},
 };
 
+const CHECK: &str = "switchyard doctor --quick  # once the setting is mended";
+
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Leave out the conformance check, which runs the installed OpenCode against a scripted model
@@ -36,7 +38,7 @@ pub async fn run(global: &Global, args: &DoctorArgs) -> Result<ExitCode, Failure
     // Dropping the examination ends what it has started.
     let diagnosis = tokio::select! {
         diagnosis = diagnose(global, depth, &progress) => diagnosis,
-        () = interrupted() => Err(Failure::classed(ErrorClass::Cancelled, "interrupted; what was started is ended")),
+        () = interrupted() => Err(Failure::classed(ErrorClass::Cancelled, "interrupted")),
     };
     spinner.finish_and_clear();
     let diagnosis = diagnosis?;
@@ -66,32 +68,37 @@ async fn diagnose(global: &Global, depth: Depth, progress: &dyn Fn(&str)) -> Res
     let program = std::env::current_exe().map_err(|error| {
         Failure::unavailable("host", format!("this program cannot find itself: {error}"), "reinstall switchyard")
     })?;
+    let directory = std::env::current_dir().unwrap_or_else(|_| paths.data_dir.clone());
     let store_path = settings.store_path();
     let opened = match &store_path {
         Ok(path) => settings.into_context_with(path.clone()).await,
-        Err(failure) => Err(failure.clone()),
+        Err(failure) => {
+            configuration = configuration.and(Err(broken(failure)));
+            Err(Failure { message: "not opened: the configuration has to be mended first".into(), ..failure.clone() })
+        }
     };
-    if let Err(failure) = &store_path
-        && configuration.is_ok()
-    {
-        configuration = Err(broken(failure));
-    }
-    let context = opened.as_ref().map_err(|failure| Trouble {
-        problem: failure.message.clone(),
-        fix: match &store_path {
-            Ok(path) if failure.class == "store_unusable" => set_aside(path),
-            _ => failure.hint.clone(),
-        },
-    });
+    let context = opened.as_ref().map_err(|failure| store_trouble(failure, store_path.ok().as_deref()));
     let patient = Patient {
         config: &config,
         paths: &paths,
         environment: &environment,
         program: &program,
+        directory: &directory,
         configuration,
         context,
     };
     Ok(examine(&patient, depth, progress).await)
+}
+
+fn store_trouble(failure: &Failure, path: Option<&Path>) -> Trouble {
+    let directory = path.and_then(Path::parent);
+    let fix = match (failure.class.as_str(), path, directory) {
+        ("store_unusable", Some(path), _) => set_aside(path),
+        ("store_unavailable", _, Some(directory)) => format!("ls -ld {}  # is it there, and yours?", quoted(directory)),
+        ("store_busy", ..) => "switchyard doctor  # another process was writing: try again".to_owned(),
+        _ => CHECK.to_owned(),
+    };
+    Trouble { problem: failure.message.clone(), fix }
 }
 
 /// Aside, not away: what is in it may still be wanted. Its log and index go with it.
@@ -101,7 +108,7 @@ fn set_aside(store: &Path) -> String {
 }
 
 fn broken(failure: &Failure) -> Trouble {
-    Trouble { problem: failure.message.clone(), fix: "switchyard config check  (once it is mended)".to_owned() }
+    Trouble { problem: failure.message.clone(), fix: CHECK.to_owned() }
 }
 
 /// The files, variables and flags that set anything.
@@ -154,7 +161,7 @@ fn check_rows(checks: &[Check]) -> Vec<Vec<String>> {
     let row = |check: &Check| {
         let (outcome, detail) = match &check.outcome {
             Outcome::Holds => ("holds", check.detail.clone()),
-            Outcome::WorkedAround { how } => ("worked around", format!("{}\nours: {how}", check.detail)),
+            Outcome::WorkedAround { how } => ("worked around", format!("{}\nso: {how}", check.detail)),
             Outcome::Fails { problem } => ("fails", format!("{problem}\nrelied on: {}", check.detail)),
         };
         vec![check.name.to_owned(), outcome.to_owned(), detail]

@@ -69,7 +69,7 @@ fn people_get_a_table_and_no_colour_without_a_terminal() {
     let env = own_env("demo-people");
     let outcome = env.run(&["demo"]);
     outcome.expect_code(0);
-    for part in ["WHAT", "MODEL", "TOKENS", "demo/careful", "quota_exhausted, as it should", "Next, with your own"] {
+    for part in ["WHAT", "MODEL", "TOKENS", "demo/careful", "quota_exhausted (expected)", "Next, with your own"] {
         assert!(outcome.stdout.contains(part), "{part}\n{}", outcome.stdout);
     }
     assert!(!outcome.stdout.contains('\u{1b}'), "{}", outcome.stdout);

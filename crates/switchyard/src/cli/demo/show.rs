@@ -1,5 +1,6 @@
-//! The demo as people see it: a few lines for each stage as it ends, then one table.
+//! The demo on the screen: a sign of life while it runs, a few lines for each stage as it ends, one table.
 
+use super::words::{closing, narrate, row};
 use crate::ui::{self, Format};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
@@ -8,12 +9,8 @@ use std::{
     time::Duration,
 };
 use switchyard_agents::opencode::{Progress, TESTED_VERSION};
-use switchyard_core::{Nano, duration};
-use switchyard_engine::demo::{DemoEvent, DemoReport, Stage, StageReport};
-
-/// Narrower than most terminals, so that the indented lines stay indented.
-const WIDTH: usize = 78;
-const INDENT: usize = 12;
+use switchyard_core::duration;
+use switchyard_engine::demo::{DemoEvent, DemoReport, Stage};
 
 #[derive(Debug)]
 pub struct Show {
@@ -34,18 +31,16 @@ impl Show {
     pub fn introduce(&self) {
         self.say(|| {
             ui::frame("Switchyard demo");
-            ui::result("The real OpenCode, with scripted models in place of paid ones and a scratch git repository.");
-            ui::result("No keys, nothing to pay, nothing sent anywhere; your settings and files are left alone.");
+            ui::result("The real OpenCode, scripted models in place of paid ones, a scratch repository.");
+            ui::result("No keys and nothing to pay; your own settings and files are left alone.");
         });
     }
 
     pub fn installed(&self, binary: &Path) {
         self.say(|| {
             ui::result("");
-            ui::result(&format!(
-                "OpenCode {TESTED_VERSION} is installed, for later commands too: {}",
-                binary.display()
-            ));
+            ui::result(&format!("OpenCode {TESTED_VERSION} is installed, for later commands too:"));
+            ui::result(&binary.display().to_string());
         });
     }
 
@@ -98,9 +93,11 @@ impl Show {
     }
 
     fn say(&self, words: impl FnOnce()) {
-        if self.format == Format::People {
-            self.spinner.suspend(words);
+        if self.format == Format::Json {
+            return;
         }
+        // Suspending a spinner draws it again, also one that has nothing to say yet.
+        if self.spinner.message().is_empty() { words() } else { self.spinner.suspend(words) }
     }
 
     fn tools(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
@@ -110,116 +107,4 @@ impl Show {
 
 fn number(stage: Stage) -> usize {
     Stage::ALL.iter().position(|other| *other == stage).unwrap_or_default() + 1
-}
-
-/// What a stage was asked, where it went and why, and what came of it.
-fn narrate(report: &StageReport, tools: &[String]) -> Vec<String> {
-    let dispatch = &report.dispatch;
-    let mut lines = Vec::new();
-    let mut tell = |label: &str, text: &str| lines.extend(labelled(label, text));
-    tell("asked", report.prompt);
-    tell("route", &dispatch.route.reason);
-    if report.stage == Stage::Routed {
-        for step in dispatch.route.trace.iter().filter(|step| !step.chosen) {
-            tell("", &format!("({} was passed over: {})", step.candidate, step.why));
-        }
-    }
-    report.refused_values().for_each(|fault| tell("refused", fault));
-    if report.stage == Stage::Agent && !tools.is_empty() {
-        tell("tools", &tools.join(", "));
-    }
-    match (&dispatch.structured, &dispatch.error) {
-        (_, Some(error)) => {
-            tell("error", &format!("{}: {}", error.class, error.message));
-            tell("next", &error.hint);
-        }
-        (Some(value), None) => tell("answer", &value.to_string()),
-        (None, None) => tell("answer", &dispatch.text),
-    }
-    if let Some(proof) = &report.commit {
-        let changes =
-            proof.files.iter().map(|(path, added, deleted)| format!("{} +{added} -{deleted}", path.display()));
-        let changes = changes.collect::<Vec<_>>().join(", ");
-        tell("commit", &format!("{} {} ({changes})", proof.commit, proof.subject));
-        if proof.main_untouched {
-            tell("", &format!("on branch {} in its worktree; the main checkout is untouched", proof.branch));
-        }
-    }
-    report.faults.iter().for_each(|fault| tell("WRONG", fault));
-    lines
-}
-
-/// A label, and the text beside it in as many lines as it needs.
-fn labelled(label: &str, text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH - INDENT => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    let labels = std::iter::once(label).chain(std::iter::repeat(""));
-    let width = INDENT - 4;
-    labels.zip(lines).map(|(label, line)| format!("   {label:<width$} {line}")).collect()
-}
-
-fn row(report: &StageReport) -> Vec<String> {
-    let dispatch = &report.dispatch;
-    let what = match report.stage {
-        Stage::Routed => "routed prompt",
-        Stage::Structured => "structured answer",
-        Stage::Agent => "agent in a worktree",
-        Stage::Quota => "used-up allowance",
-    };
-    let result = match (&dispatch.error, &report.commit) {
-        _ if !report.faults.is_empty() => "WRONG".to_owned(),
-        (Some(error), _) => format!("{}, as it should", error.class),
-        (None, Some(proof)) => format!("ok, commit {}", proof.commit),
-        (None, None) => match report.refused_values().count() {
-            0 => "ok".to_owned(),
-            refused => format!("ok, at try {}", refused + 1),
-        },
-    };
-    let took = duration::show(Duration::from_millis(dispatch.duration_ms));
-    let cost = Nano::from_usd(dispatch.cost_usd).map_or_else(|| "unknown".to_owned(), |cost| cost.to_string());
-    vec![what.into(), dispatch.model.to_string(), result, took, dispatch.usage.total().to_string(), cost]
-}
-
-fn closing(report: &DemoReport) -> Vec<String> {
-    let cost = &report.cost;
-    let took = duration::show(Duration::from_millis(report.duration_ms));
-    let bill = if cost.equal {
-        format!(
-            "{} at the scripted prices, for {} model requests: equal to the provider's own ledger to the nano-dollar.",
-            cost.reported_nano_usd, cost.provider_requests
-        )
-    } else {
-        format!(
-            "WRONG: {} nano-dollars were reported, but the provider's own ledger says {}.",
-            cost.reported_nano_usd.0, cost.ledger_nano_usd.0
-        )
-    };
-    if !report.ok {
-        let wrong = report.stages.iter().filter(|stage| !stage.faults.is_empty()).count();
-        return vec![
-            bill,
-            format!(
-                "{wrong} of {} stages went WRONG, in {took}. Everything that ran is ended, and the scratch files are gone.",
-                report.stages.len()
-            ),
-            "Next: `switchyard doctor` looks for the cause.".into(),
-        ];
-    }
-    vec![
-        bill,
-        format!("All as it should be, in {took}. Everything that ran is ended, and the scratch files are gone."),
-        String::new(),
-        "Next, with your own models:".into(),
-        "  switchyard doctor                                       what is here, and what is missing".into(),
-        "  switchyard dispatch --task-type code-review @file.rs    the best model that you have for it".into(),
-    ]
 }

@@ -31,7 +31,7 @@ fn people_see_words_and_the_next_command() {
     let expected = [
         ["abort", "holds", "12 ms"],
         ["cost", "fails", "half\nrelied on: the whole"],
-        ["retry-after", "worked around", "sleeps\nours: ended"],
+        ["retry-after", "worked around", "sleeps\nso: ended"],
     ];
     assert_eq!(check_rows(&sample().conformance), expected);
 }
