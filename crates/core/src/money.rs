@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn dollars_become_exact_nanos() {
-        for (usd, nano) in [(0.0, 0), (0.00315, 3_150_000), (0.000_000_001, 1), (1_234.567_890_123, 1_234_567_890_123)] {
+        for (usd, nano) in [(0.0, 0), (0.00315, 3_150_000), (0.000_000_001, 1), (1_234.567_890_123, 1_234_567_890_123)]
+        {
             assert_eq!(Nano::from_usd(usd), Some(Nano(nano)), "{usd}");
         }
         for bad in [f64::NAN, f64::INFINITY, 1e300] {

@@ -2,25 +2,26 @@
 //!
 //! Invariant: the child has no terminal: its input is empty, its output goes to a log that only this user can read.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Starts `exe`, which must call [`detach_self`] first thing. `variables` are set on top of the inherited environment.
+/// Starts `exe`, which must call [`detach_self`] first thing, in `directory` and with these variables and no others.
 pub fn spawn_detached(
     exe: &Path,
     args: impl IntoIterator<Item = impl AsRef<OsStr>>,
-    variables: &[(OsString, OsString)],
+    variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    directory: &Path,
     log_file: &Path,
 ) -> io::Result<Child> {
     let log = OpenOptions::new().append(true).create(true).mode(0o600).open(log_file)?;
     // The mode above counts only for a new file.
     log.set_permissions(Permissions::from_mode(0o600))?;
     let mut command = Command::new(exe);
-    command.args(args).envs(variables.iter().map(|(name, value)| (name, value)));
+    command.args(args).env_clear().envs(variables).current_dir(directory);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
 }
 

@@ -152,9 +152,9 @@ fn a_detached_program_writes_to_its_private_log() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
     std::fs::write(&log, "before\n").unwrap();
-    let variables = [("GREETING".into(), "hello".into())];
+    let variables = [("GREETING", "hello"), ("PATH", "/usr/bin:/bin")];
     let script = ["-c", "cat; echo $GREETING; echo problem >&2"];
-    let mut child = spawn_detached("/bin/sh".as_ref(), script, &variables, &log).unwrap();
+    let mut child = spawn_detached("/bin/sh".as_ref(), script, variables, "/".as_ref(), &log).unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "before\nhello\nproblem\n");
     assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);

@@ -17,8 +17,6 @@ pub enum Exit {
     Refused = 3,
     Unavailable = 4,
     Deadline = 5,
-    #[expect(dead_code, reason = "reserved for panics, which the panic hook turns into this code")]
-    Bug = 70,
 }
 
 #[derive(Debug, Clone)]
@@ -142,6 +140,7 @@ impl From<Refusal> for Failure {
             Refusal::UnknownSession(_) | Refusal::OtherModel { .. } => {
                 Self::usage(message, "leave --session out to start a new one")
             }
+            Refusal::ElsewhereSession { .. } => Self::usage(message, "name that server with --server"),
             Refusal::SessionBusy { .. } => Self::usage(message, "wait for it, or start a new session"),
             Refusal::Server(_) | Refusal::Api(_) | Refusal::Cancelled | Refusal::Route(_) => match refusal.class() {
                 Some(class) => Self::classed(class, message),

@@ -19,5 +19,9 @@ fn main() -> ExitCode {
             }
         };
     }
-    cli::main()
+    // A panic is a bug of ours, and has an exit code of its own.
+    std::panic::catch_unwind(cli::main).unwrap_or_else(|_| {
+        ui::complain("this is a bug in Switchyard; what is above tells where");
+        ExitCode::from(70)
+    })
 }

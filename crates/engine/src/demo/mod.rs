@@ -5,7 +5,6 @@
 //! caller's settings it uses the search path and nothing else.
 
 mod environment;
-mod launcher;
 mod models;
 mod play;
 mod proof;
@@ -60,8 +59,6 @@ pub type Watcher = Arc<dyn Fn(DemoEvent) + Send + Sync>;
 pub enum DemoError {
     #[error("could not use a scratch directory: {0}")]
     Scratch(#[source] io::Error),
-    #[error("programs in {0} cannot be run")]
-    NotExecutable(String),
     #[error("the scratch repository needs git: failed to {0}")]
     Git(#[from] GitError),
     #[error("the scripted provider could not listen on this machine: {0}")]
@@ -125,14 +122,13 @@ fn prepare(caller: &Context, scratch: &Scratch, binary: &Path, provider: &Provid
     write_private(&scratch.empty_catalogue(), b"{}").map_err(DemoError::Scratch)?;
     let environment = hermetic(scratch, caller.variable("PATH"), std::process::id());
     scratch.make_repository(&environment)?;
-    let program = launcher::install(scratch, &caller.program, &environment)?;
     Ok(Context {
         store: caller.store.clone(),
         store_path: caller.store_path.clone(),
         config: configuration(binary)?,
         paths: Paths { config_dir: scratch.home(), data_dir: scratch.data(), cache_dir: scratch.temporary() },
         environment,
-        program,
+        program: caller.program.clone(),
         server_password: None,
     })
 }

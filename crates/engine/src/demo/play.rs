@@ -60,8 +60,8 @@ impl Play<'_> {
                 return Err(DemoError::Cancelled);
             }
         };
-        release(self.context, &acquired, holder).await;
-        let version = acquired.health.version.clone();
+        let version = acquired.version.clone();
+        release(self.context, acquired, holder).await;
         (self.watcher)(DemoEvent::ServerStarted { version: version.clone(), took: began.elapsed() });
         Ok(version)
     }

@@ -1,6 +1,5 @@
 use super::{
     environment::hermetic,
-    launcher::script,
     models::{NAMES, PROVIDER, configuration, model, opencode_config, price},
     proof::Proof,
     report::{CostCheck, StageReport, faults},
@@ -118,20 +117,6 @@ fn no_prompt_can_be_taken_for_another() {
     for (stage, other) in Stage::ALL.into_iter().flat_map(|one| Stage::ALL.map(|other| (one, other))) {
         assert!(stage == other || !stage.prompt().contains(other.prompt()), "{stage:?} {other:?}");
     }
-}
-
-#[test]
-fn the_launcher_gives_its_environment_and_nothing_else() {
-    let scratch = Scratch::create().unwrap();
-    let odd = "it's $HOME \"quoted\" `too` = fine";
-    let environment: BTreeMap<_, _> = [("ODD", odd), ("EMPTY", ""), ("PATH", "/usr/bin:/bin")].into();
-    let environment: BTreeMap<_, _> = environment.into_iter().map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
-    let text = script("/usr/bin/env", &environment, &scratch.root().to_string_lossy());
-    let output = Command::new("sh").args(["-c", &text]).env("LEAK", "1").output().unwrap();
-    let output = String::from_utf8(output.stdout).unwrap();
-    let found: BTreeMap<_, _> =
-        output.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
-    assert_eq!(found, environment);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use switchyard_agents::opencode::{
-    ApiError, Client, EventHub, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits,
-    RunPrompt, Sink, StepLimit, StopOutcome, TreeUsage, read_tree, run_prompt,
+    ApiError, Client, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Sink,
+    StepLimit, StopOutcome, TreeUsage, read_leaf, read_tree, run_prompt,
 };
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
@@ -30,7 +30,6 @@ pub(super) struct Attempt<'a> {
     pub(super) request: &'a Request,
     pub(super) options: &'a Options,
     pub(super) client: &'a Client,
-    pub(super) hub: &'a EventHub,
     pub(super) acquired: &'a Acquired,
     pub(super) prepared: &'a Prepared,
     pub(super) id: DispatchId,
@@ -80,10 +79,12 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
             return Err(error);
         }
     };
-    // A prompt before the stream stands could lose its first events; without one, looking carries on.
-    attempt.hub.wait_connected(Duration::from_secs(5)).await;
     let ran = run_prompts(attempt, &session, began).await;
     let bill = read_bill(attempt, &session, &before, &ran).await;
+    let totals = (bill.usage, bill.cost, bill.known);
+    let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
+    // Settled before the session goes: after a crash in between, its cost could be read nowhere.
+    store.finish_attempt(attempt.id, ORDINAL, &end).await?;
     let kept = close_session(attempt, &session, &ran).await?;
     let Ran { report, result, mut warnings } = ran;
     warnings.extend(bill.warning);
@@ -91,10 +92,6 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
     if attempt.request.mode == Mode::Agent && result.is_ok() && report.verdict.tool_calls == 0 {
         warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
     }
-    let totals = (bill.usage, bill.cost, bill.known);
-    store
-        .finish_attempt(attempt.id, ORDINAL, &end_record(&result, report.verdict.answered_by.as_ref(), totals))
-        .await?;
     Ok(Outcome {
         result,
         text: report.verdict.text,
@@ -153,7 +150,7 @@ async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ra
         let expect = if attempt.request.schema.is_some() { Expect::Structured } else { Expect::Text };
         let report = run_prompt(RunPrompt {
             client: attempt.client,
-            hub: attempt.hub,
+            hub: &attempt.acquired.hub,
             session,
             message: &message,
             body: &body,
@@ -263,6 +260,10 @@ struct Bill {
 async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
     let read = match ran.report.stop {
         Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(attempt.client.address())),
+        // A new text session was denied every tool, so nothing can hang below it.
+        _ if attempt.request.mode == Mode::Text && attempt.request.session.is_none() => {
+            read_leaf(attempt.client, session).await
+        }
         _ => read_tree(attempt.client, session).await,
     };
     match read {

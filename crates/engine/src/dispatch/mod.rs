@@ -13,12 +13,12 @@ use crate::{
     Context,
     owner::this_process,
     recover::recover_abandoned,
-    server::{Acquired, acquire, refresh_instance, release},
+    server::{Acquired, Instance, acquire, release},
 };
 use attempt::{Attempt, run_attempt};
 use prepare::prepare;
 use std::time::Instant;
-use switchyard_agents::opencode::{EventHub, Sink};
+use switchyard_agents::opencode::Sink;
 use switchyard_core::{DispatchId, dispatch::Request, duration::Limit};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{DispatchEnd, NewDispatch, RunStatus};
@@ -49,7 +49,7 @@ pub async fn dispatch(
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
     };
     let result = on_server(context, request, options, sink, cancel, &acquired, id, began).await;
-    release(context, &acquired, id).await;
+    release(context, acquired, id).await;
     result
 }
 
@@ -69,17 +69,9 @@ async fn on_server(
 ) -> Result<DispatchReport, Refusal> {
     let client = acquired.client.in_directory(&request.directory);
     let mut warnings = acquired.warnings.clone();
-    if let Some(server) = acquired.managed {
-        warnings.extend(refresh_instance(context, server, &client, &request.directory).await);
-    }
-    let hub = EventHub::start(&client);
-    let prepared = match prepare(context, request, &client, acquired).await {
-        Ok(prepared) => prepared,
-        Err(refusal) => {
-            hub.close().await;
-            return Err(refusal);
-        }
-    };
+    let instance = Instance::look(context, acquired.managed, &client, &request.directory).await;
+    warnings.extend(instance.warning.iter().cloned());
+    let prepared = prepare(context, request, &client, acquired, &instance).await?;
     warnings.extend(prepared.route.warnings.iter().cloned());
     context
         .store
@@ -94,20 +86,9 @@ async fn on_server(
             prompt_chars: request.prompt.chars().count() as u64,
         })
         .await?;
-    let attempt = Attempt {
-        context,
-        request,
-        options,
-        client: &client,
-        hub: &hub,
-        acquired,
-        prepared: &prepared,
-        id,
-        sink,
-        cancel,
-    };
+    let attempt =
+        Attempt { context, request, options, client: &client, acquired, prepared: &prepared, id, sink, cancel };
     let outcome = run_attempt(&attempt).await;
-    hub.close().await;
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(refusal) => {

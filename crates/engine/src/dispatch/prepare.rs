@@ -1,6 +1,9 @@
 //! Everything that can be refused before a model is asked.
 
-use crate::{Context, server::Acquired, server::ServerError};
+use crate::{
+    Context,
+    server::{Acquired, Instance, ServerError},
+};
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
     ErrorClass,
@@ -25,6 +28,8 @@ pub enum Refusal {
     UnknownCommand { name: String, known: String },
     #[error("session {0} was not created by Switchyard on this server")]
     UnknownSession(String),
+    #[error("session {session} lives on the server {server}")]
+    ElsewhereSession { session: String, server: String },
     #[error("session {session} speaks with {model}; another model needs a session of its own")]
     OtherModel { session: String, model: String },
     #[error("session {session} is busy with another prompt")]
@@ -61,6 +66,7 @@ impl Refusal {
             | Self::UnknownAgent { .. }
             | Self::UnknownCommand { .. }
             | Self::UnknownSession(_)
+            | Self::ElsewhereSession { .. }
             | Self::OtherModel { .. }
             | Self::SessionBusy { .. } => None,
         }
@@ -91,15 +97,34 @@ pub(super) async fn prepare(
     request: &Request,
     client: &Client,
     acquired: &Acquired,
+    instance: &Instance,
 ) -> Result<Prepared, Refusal> {
     let needs = Needs { images: request.images.len(), tools: request.mode == Mode::Agent };
-    let (catalogue, agent) = tokio::join!(client.catalogue(), choose_agent(request, client, acquired));
-    let catalogue = catalogue?;
-    let route = resolve(&request.selector, needs, &catalogue, &context.config)?;
+    let routing = route(context, request, needs, client, instance);
+    let (routed, agent) = tokio::join!(routing, choose_agent(request, client, acquired));
+    let (route, catalogue) = routed?;
     if let Some(session) = &request.session {
         check_session(context, session, &route, acquired, client).await?;
     }
     Ok(Prepared { route, catalogue, agent: agent? })
+}
+
+/// Chooses the model from what is known of the server; before anything is refused, the server is asked.
+async fn route(
+    context: &Context,
+    request: &Request,
+    needs: Needs,
+    client: &Client,
+    instance: &Instance,
+) -> Result<(Route, Catalogue), Refusal> {
+    if let Some(catalogue) = instance.known_catalogue()
+        && let Ok(route) = resolve(&request.selector, needs, catalogue, &context.config)
+    {
+        return Ok((route, catalogue.clone()));
+    }
+    let catalogue = instance.read_catalogue(client).await?;
+    let route = resolve(&request.selector, needs, &catalogue, &context.config)?;
+    Ok((route, catalogue))
 }
 
 /// The agent that leads the run, known to exist: OpenCode says nothing useful about one that does not.

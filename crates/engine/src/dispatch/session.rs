@@ -18,6 +18,9 @@ use switchyard_store::{ErrorKind, SessionState};
 pub(super) async fn wanted_server(context: &Context, request: &Request) -> Result<Want, Refusal> {
     let Some(session) = &request.session else { return Ok(Want::Any) };
     match context.store.session(session).await {
+        Ok(record) if context.config.server.url.is_empty() && record.home.contains("://") => {
+            Err(Refusal::ElsewhereSession { session: session.clone(), server: record.home })
+        }
         Ok(record) => Ok(Want::Slot(record.home)),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(Refusal::UnknownSession(session.clone())),
         Err(error) => Err(error.into()),

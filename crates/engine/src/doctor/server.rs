@@ -3,7 +3,7 @@
 use super::{Area, Finding, Patient, opencode::Binary};
 use crate::{
     Context,
-    server::{ServerError, ServerStatus, Want, acquire, refresh_instance, release, statuses, version_warning},
+    server::{Instance, ServerError, ServerStatus, Want, acquire, release, statuses, version_warning},
 };
 use switchyard_agents::opencode::ApiError;
 use switchyard_core::{
@@ -22,7 +22,6 @@ pub(super) async fn server_and_providers(
     let not_looked = |why: &str| vec![Finding::warning(Area::Server, "servers", format!("not looked at: {why}"))];
     let Ok(context) = patient.context else { return not_looked("the store cannot be used") };
     if patient.configuration.is_err() {
-        // The keeper of a server reads the same settings and would refuse to start.
         return not_looked("the configuration has to be mended first");
     }
     let named = &context.config.server.url;
@@ -46,16 +45,14 @@ pub(super) async fn server_and_providers(
         }
     };
     let client = acquired.client.in_directory(patient.directory);
-    if let Some(server) = acquired.managed {
-        // A warning here only says that the providers may be those of a moment ago.
-        drop(refresh_instance(context, server, &client, patient.directory).await);
-    }
-    let catalogue = client.catalogue().await;
+    // A warning of this look would only say that the providers may be those of a moment ago.
+    let instance = Instance::look(context, acquired.managed, &client, patient.directory).await;
+    let catalogue = instance.read_catalogue(&client).await;
     let mut findings = match acquired.managed {
         Some(_) => managed(context).await,
-        None => vec![named_server(named, &acquired.health.version)],
+        None => vec![named_server(named, &acquired.version)],
     };
-    release(context, &acquired, holder).await;
+    release(context, acquired, holder).await;
     match catalogue {
         Ok(catalogue) => findings.extend(providers(&catalogue, opencode)),
         Err(error) => findings.push(no_catalogue(&error, opencode)),

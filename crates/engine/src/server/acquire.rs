@@ -12,7 +12,7 @@ use super::{
 use crate::{Context, owner::this_process};
 use std::{collections::BTreeMap, fs::File, path::Path, process::Child, time::Duration};
 use switchyard_agents::opencode::{
-    ApiError, Client, Endpoint, Health, TESTED_VERSION,
+    ApiError, Client, Endpoint, EventHub, TESTED_VERSION,
     locate::{Located, NotLocated, Search, locate},
 };
 use switchyard_core::{DispatchId, ServerId, config::Config};
@@ -21,7 +21,7 @@ use switchyard_store::{ErrorKind, Lease, ServerRecord, ServerState, StoreError};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-const HEALTH: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,9 @@ pub enum Want {
 #[derive(Debug)]
 pub struct Acquired {
     pub client: Client,
-    pub health: Health,
+    /// The server's events, connected.
+    pub hub: EventHub,
+    pub version: String,
     /// Where its sessions live: a slot or the user's address.
     pub home: String,
     pub managed: Option<ServerId>,
@@ -85,7 +87,8 @@ pub async fn acquire(context: &Context, holder: DispatchId, want: &Want) -> Resu
 }
 
 /// Gives a managed server back.
-pub async fn release(context: &Context, acquired: &Acquired, holder: DispatchId) {
+pub async fn release(context: &Context, acquired: Acquired, holder: DispatchId) {
+    acquired.hub.close().await;
     if let Some(server) = acquired.managed
         && let Err(error) = context.store.release_lease(server, holder).await
     {
@@ -112,9 +115,13 @@ pub fn locate_with(
 async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
     let endpoint = Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() };
     let client = Client::new(&endpoint)?;
-    let health = client.health(HEALTH).await?;
-    let warnings = version_warning(&health.version).into_iter().collect();
-    Ok(Acquired { home: client.address(), client, health, managed: None, warnings })
+    let health = client.health(PATIENCE).await?;
+    let hub = EventHub::start(&client);
+    let mut warnings: Vec<String> = version_warning(&health.version).into_iter().collect();
+    if !hub.wait_connected(PATIENCE).await {
+        warnings.push("the server sends no events; its state is asked for instead".into());
+    }
+    Ok(Acquired { home: client.address(), client, hub, version: health.version, managed: None, warnings })
 }
 
 fn fits(server: &ServerRecord, print: &str, want: &Want) -> bool {
@@ -137,25 +144,22 @@ async fn try_lease(
         Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(None),
         Err(error) => return Err(error.into()),
     }
-    let reached = match endpoint_of(context, server) {
-        Ok(endpoint) => {
-            let client = Client::new(&endpoint)?;
-            client.health(HEALTH).await.map(|health| (client, health)).ok()
+    if let Ok(endpoint) = endpoint_of(context, server) {
+        let client = Client::new(&endpoint)?;
+        let hub = EventHub::start(&client);
+        // A stream that stands is the sign of health: a wedged server opens none.
+        if hub.wait_connected(PATIENCE).await {
+            let version = server.version.clone();
+            let warnings = version_warning(&version).into_iter().collect();
+            let (home, managed) = (server.slot.clone(), Some(server.id));
+            return Ok(Some(Acquired { client, hub, version, home, managed, warnings }));
         }
-        Err(_) => None,
-    };
-    match reached {
-        Some((client, health)) => {
-            let warnings = version_warning(&health.version).into_iter().collect();
-            Ok(Some(Acquired { client, health, home: server.slot.clone(), managed: Some(server.id), warnings }))
-        }
-        None => {
-            // Its port may be open and nobody behind it: the keeper ends a server in this state.
-            drop(context.store.set_server_state(server.id, ServerState::Failed, now_micros()).await);
-            drop(context.store.release_lease(server.id, holder).await);
-            Ok(None)
-        }
+        hub.close().await;
     }
+    // Its port may be open and nobody behind it: the keeper ends a server in this state.
+    drop(context.store.set_server_state(server.id, ServerState::Failed, now_micros()).await);
+    drop(context.store.release_lease(server.id, holder).await);
+    Ok(None)
 }
 
 /// Starts a keeper and waits until its server is ready or has failed. A lock makes sure that commands
@@ -191,7 +195,7 @@ async fn start(
     let order = KeeperOrder::new(context, ServerId(Uuid::now_v7()), slot, print, binary);
     let json = serde_json::to_string(&order).map_err(std::io::Error::other)?;
     let log = log_file(&servers_dir, order.server);
-    let mut keeper = spawn_detached(&context.program, ["keeper", &json], &[], &log)?;
+    let mut keeper = spawn_detached(&context.program, ["keeper", &json], &context.environment, &servers_dir, &log)?;
     wait_ready(context, &order, &mut keeper, deadline).await
 }
 

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 use switchyard_agents::opencode::{Client, launch::server_environment};
-use switchyard_core::ServerId;
+use switchyard_core::{ServerId, config};
 use switchyard_host::{GuardedChild, clock::now_micros, orphan, process::ProcessIdentity, tree};
 use switchyard_store::{ErrorKind, ServerRecord, ServerState};
 use tokio::time::{Instant, sleep};
@@ -39,6 +39,8 @@ pub struct KeeperOrder {
     /// The store, so that the keeper opens the same one whatever its environment says.
     pub store: PathBuf,
     pub data_dir: PathBuf,
+    /// The server's settings as its starter has them: files may say something else by now.
+    pub settings: config::Server,
     /// End with this process: for tests and build machines, which must leave nothing behind.
     pub owner_pid: Option<u32>,
 }
@@ -53,6 +55,7 @@ impl KeeperOrder {
             binary: binary.to_owned(),
             store: context.store_path.clone(),
             data_dir: context.paths.data_dir.clone(),
+            settings: context.config.server.clone(),
             owner_pid: context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()),
         }
     }

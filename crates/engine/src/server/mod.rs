@@ -14,7 +14,7 @@ pub use keeper::{KeeperOrder, keep};
 pub use registry::{ServerStatus, prune, statuses, stop_all};
 
 pub(crate) use acquire::version_warning;
-pub(crate) use instance::refresh_instance;
+pub(crate) use instance::Instance;
 pub(crate) use private::endpoint_of;
 
 /// Every process of a managed server carries the server's id in this variable. It is inherited by all

@@ -202,7 +202,7 @@ fn a_detached_program_leads_its_own_session() {
     let scene = Scene::new("detached");
     let own = std::env::current_exe().unwrap();
     let log = scene.directory.path().join("log");
-    let mut child = spawn_detached(&own, ["role-detached", ""], &[], &log).unwrap();
+    let mut child = spawn_detached(&own, ["role-detached", ""], std::env::vars_os(), "/".as_ref(), &log).unwrap();
     let status = until("its end", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(0), "{}", std::fs::read_to_string(&log).unwrap());
 }

@@ -70,7 +70,7 @@ async fn opencode(caller: &Context, show: &Show, cancel: &CancellationToken) -> 
 fn failure(error: DemoError) -> Failure {
     let message = error.to_string();
     match error {
-        DemoError::Scratch(_) | DemoError::NotExecutable(_) => {
+        DemoError::Scratch(_) => {
             Failure::unavailable("host", message, "name another directory for temporary files in TMPDIR")
         }
         DemoError::Git(GitError::Missing) => Failure::unavailable("git_missing", message, "install git and try again"),

@@ -5,6 +5,9 @@
 
 mod agent;
 mod bad_input;
+mod client;
+mod demo;
+mod doctor;
 mod failures;
 mod fakes;
 mod money;

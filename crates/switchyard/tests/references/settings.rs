@@ -107,9 +107,8 @@ fn sections() -> Vec<Section> {
 fn variables() -> Vec<Vec<String>> {
     let asked: RefCell<Vec<Vec<String>>> = RefCell::default();
     let known: Vec<String> = Layered::merge(&[]).expect("they merge").origins.into_keys().collect();
-    let is_long = |name: &str| {
-        known.iter().any(|path| name == format!("SWITCHYARD_{}", path.to_uppercase().replace('.', "_")))
-    };
+    let is_long =
+        |name: &str| known.iter().any(|path| name == format!("SWITCHYARD_{}", path.to_uppercase().replace('.', "_")));
     let set = overrides_from_variables(|name| {
         let mut asked = asked.borrow_mut();
         match asked.last_mut() {
