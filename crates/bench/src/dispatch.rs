@@ -1,10 +1,13 @@
 //! A text dispatch on a warm server beside the same prompt from a bare HTTP client, and its memory.
 
 use crate::{
-    bare::Bare,
+    bare::TARGET,
     figures::{Limits, millis, quantile},
 };
-use std::time::{Duration, Instant};
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 use switchyard_scripted::Step;
 use switchyard_testkit::{TestEnv, environment::finish};
 
@@ -15,21 +18,28 @@ pub fn measure(env: &TestEnv, limits: &mut Limits) {
     let server = &env.servers()[0];
     let text = |key: &str| server[key].as_str().expect("a text").to_owned();
     let password = std::fs::read_to_string(env.data_dir().join(format!("servers/{}.password", text("id"))));
-    let bare = Bare::new(&text("url"), &password.expect("a password"), &env.project().to_string_lossy());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let target = [text("url"), password.expect("a password"), env.project().to_string_lossy().into_owned()];
+    let bare = || {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.arg("bare").envs(TARGET.into_iter().zip(&target)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().expect("it starts")).expect_code(0);
+    };
     for _ in 0..5 {
-        runtime.block_on(bare.prompt("warm up"));
+        bare();
         env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
     }
     let (mut ours, mut plain) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        plain.push(runtime.block_on(bare.prompt("hello")));
+        let began = Instant::now();
+        bare();
+        plain.push(began.elapsed());
         let began = Instant::now();
         env.dispatch(&["-m", "scripted/alpha", "hello"]).expect_ok();
         ours.push(began.elapsed());
     }
     println!("text dispatch on a warm server, {RUNS} runs each, alternating; the model answers at once");
-    for (name, times) in [("bare HTTP client", &plain), ("switchyard dispatch (whole process)", &ours)] {
+    for (name, times) in [("bare HTTP client (whole process)", &plain), ("switchyard dispatch (whole process)", &ours)]
+    {
         let (p50, p95) = (quantile(times, 0.5), quantile(times, 0.95));
         println!("  {name:<40} p50 {:>8.2} ms   p95 {:>8.2} ms", millis(p50), millis(p95));
     }

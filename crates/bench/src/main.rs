@@ -18,7 +18,11 @@ use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|first| first == "bare").is_some() {
+        bare::run_once();
+        return ExitCode::SUCCESS;
+    }
     let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing: use scripts/bench"));
     let (program, empty, scratch) = (next("the binary"), next("the empty program"), next("a scratch directory"));
     let mut limits = figures::Limits::default();

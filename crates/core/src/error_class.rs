@@ -132,7 +132,9 @@ impl ErrorClass {
             Self::ServerError => "the provider failed: try again, or name another model with -m",
             Self::Network => "check the connection to the provider, then try again",
             Self::EmptyResponse => "the model finished without an answer: try again, or name another model with -m",
-            Self::Truncated => "the answer hit a limit: ask for less, or name a model with a larger output limit",
+            Self::Truncated => {
+                "a limit was reached: ask for less, allow an agent more with --steps, or name a model with a larger output"
+            }
             Self::ContentFiltered => {
                 "the provider's filter stopped the answer: rephrase, or name another model with -m"
             }

@@ -10,6 +10,7 @@ pub mod doctor;
 mod owner;
 mod recover;
 pub mod server;
+mod tidy;
 
 pub use context::Context;
 pub use dispatch::{DispatchReport, Options, dispatch};

@@ -7,6 +7,8 @@ use switchyard_core::DispatchId;
 use switchyard_host::clock::now_micros;
 use switchyard_store::{AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, Result, RunStatus, SessionState};
 
+/// How long a run on a server of the user's waits for that server to be named again.
+const GIVE_UP_AFTER_MICROS: i64 = 24 * 3600 * 1_000_000;
 /// Dispatches that are mended in one go, at most.
 const AT_ONCE: u32 = 10;
 
@@ -19,7 +21,12 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
     };
     let mut closed = 0;
     for dispatch in unfinished.iter().filter(|found| found.status == RunStatus::Running && is_gone(&found.owner)) {
-        for attempt in dispatch.attempts.iter().filter(|attempt| attempt.status == RunStatus::Running) {
+        let running: Vec<_> = dispatch.attempts.iter().filter(|attempt| attempt.status == RunStatus::Running).collect();
+        let waits = now_micros() - dispatch.began_at < GIVE_UP_AFTER_MICROS;
+        if waits && is_elsewhere(context, &running).await {
+            continue;
+        }
+        for attempt in running {
             settle(context, dispatch, attempt).await?;
         }
         let end =
@@ -28,6 +35,20 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
         closed += 1;
     }
     Ok(closed)
+}
+
+/// Whether an attempt ran on a server of the user's that this command does not name: only a command
+/// that does can end it there.
+async fn is_elsewhere(context: &Context, attempts: &[&AttemptRecord]) -> bool {
+    for attempt in attempts.iter().filter(|attempt| attempt.server.is_none()) {
+        if let Some(session) = &attempt.session
+            && let Ok(record) = context.store.session(session).await
+            && record.home != context.config.server.url.trim_end_matches('/')
+        {
+            return true;
+        }
+    }
+    false
 }
 
 async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptRecord) -> Result<()> {

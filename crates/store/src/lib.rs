@@ -56,6 +56,9 @@ pub trait Store: Debug + Send + Sync {
     /// Kept sessions that were last used before `before`, the oldest first.
     async fn stale_sessions(&self, before: i64, limit: u32) -> Result<Vec<SessionRecord>>;
 
+    /// Sessions of this home that wait to be deleted, the oldest first.
+    async fn doomed_sessions(&self, home: &str, limit: u32) -> Result<Vec<SessionRecord>>;
+
     /// Inserts or replaces a server's row.
     async fn put_server(&self, server: &ServerRecord) -> Result<()>;
 

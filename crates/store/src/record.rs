@@ -116,6 +116,8 @@ pub enum SessionState {
     Open,
     /// May be used again.
     Kept,
+    /// Done with; the keeper of its server deletes it when the server has nothing better to do.
+    Doomed,
     Archived,
     Deleted,
 }
@@ -208,7 +210,7 @@ words!(RunStatus {
     Timeout => "timeout",
     Abandoned => "abandoned",
 });
-words!(SessionState { Open => "open", Kept => "kept", Archived => "archived", Deleted => "deleted" });
+words!(SessionState { Open => "open", Kept => "kept", Doomed => "doomed", Archived => "archived", Deleted => "deleted" });
 words!(ServerState { Starting => "starting", Ready => "ready", Draining => "draining", Failed => "failed" });
 
 #[cfg(test)]

@@ -142,6 +142,10 @@ impl From<Refusal> for Failure {
             }
             Refusal::ElsewhereSession { .. } => Self::usage(message, "name that server with --server"),
             Refusal::SessionBusy { .. } => Self::usage(message, "wait for it, or start a new session"),
+            Refusal::Server(ServerError::Api(_)) => Self {
+                hint: "start it with `opencode serve`, or leave --server and SWITCHYARD_OPENCODE_URL out".into(),
+                ..Self::classed(ErrorClass::OpencodeUnhealthy, message)
+            },
             Refusal::Server(_) | Refusal::Api(_) | Refusal::Cancelled | Refusal::Route(_) => match refusal.class() {
                 Some(class) => Self::classed(class, message),
                 None => Self::usage(message, "see `switchyard task-types` and `switchyard tiers`"),

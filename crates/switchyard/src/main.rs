@@ -19,9 +19,21 @@ fn main() -> ExitCode {
             }
         };
     }
+    start_log();
     // A panic is a bug of ours, and has an exit code of its own.
     std::panic::catch_unwind(cli::main).unwrap_or_else(|_| {
         ui::complain("this is a bug in Switchyard; what is above tells where");
         ExitCode::from(70)
     })
+}
+
+/// Talk of the program about itself, off unless `SWITCHYARD_LOG` asks for it (`info`, or `switchyard_agents=debug`).
+/// A keeper always has it: its standard error is its server's log.
+fn start_log() {
+    use tracing_subscriber::EnvFilter;
+    let keeper = std::env::args_os().nth(1).is_some_and(|command| command == "keeper");
+    let wanted = std::env::var("SWITCHYARD_LOG").ok().filter(|wanted| !wanted.is_empty());
+    let Some(wanted) = wanted.or_else(|| keeper.then(|| "info".to_owned())) else { return };
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }

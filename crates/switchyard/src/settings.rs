@@ -34,7 +34,8 @@ impl Settings {
         let mut layers = Vec::new();
         layers.extend(optional_file(&paths.config_dir.join("config.toml"))?);
         if let Some(directory) = repository_config() {
-            layers.extend(optional_file(&directory.join("config.toml"))?);
+            let layer = optional_file(&directory.join("config.toml"))?;
+            layers.extend(layer.map(|layer| Layer { origin: Origin::Repository(layer.origin.to_string()), ..layer }));
         }
         if let Some(path) = environment.get("SWITCHYARD_CONFIG").filter(|path| !path.is_empty()) {
             layers.push(required_file(Path::new(path))?);

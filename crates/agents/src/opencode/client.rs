@@ -35,6 +35,7 @@ pub struct NewSession {
     /// A title saves the model call that would invent one.
     pub title: String,
     pub permission: Vec<PermissionRule>,
+    #[serde(skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
 }
 

@@ -5,7 +5,7 @@ use super::{
     types::{MessageWithParts, RunError},
 };
 use serde_json::Value;
-use switchyard_core::{ErrorClass, ModelRef};
+use switchyard_core::{ErrorClass, ModelRef, Nano, Usage};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -35,6 +35,9 @@ pub struct Verdict {
     pub tool_calls: u32,
     /// An answer had begun for which no tokens were reported: its cost cannot be known.
     pub unreported: bool,
+    /// What the messages of this run say of themselves; descendants are not part of it.
+    pub usage: Usage,
+    pub cost: Option<Nano>,
 }
 
 /// What the answer has to be.
@@ -64,6 +67,9 @@ pub fn judge(messages: &[MessageWithParts], prompt: &str, expect: Expect, error:
         answered_by: last.and_then(|message| message.info.model()),
         tool_calls: u32::try_from(tool_calls).unwrap_or(u32::MAX),
         unreported: run.iter().any(|message| began_unreported(message)),
+        usage: run.iter().map(|message| Usage::from(message.info.tokens)).sum(),
+        // Fractions of a nano-dollar are rounded once, after the sum.
+        cost: Nano::from_usd(run.iter().map(|message| message.info.cost).sum()),
     }
 }
 

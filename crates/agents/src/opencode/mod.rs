@@ -24,9 +24,9 @@ pub use events::{EventHub, HubEvent};
 pub use give_up::{GiveUp, PermissionPolicy, Timer};
 pub use http::{ApiError, Endpoint};
 pub use judge::{Answer, Expect, Failure, Verdict, judge};
-pub use run::{Progress, PromptReport, RunLimits, RunPrompt, Sink, StepLimit, run_prompt};
+pub use run::{Conclude, Progress, PromptReport, RunLimits, RunPrompt, Sink, StepLimit, run_prompt};
 pub use stop::{StopOutcome, stop_sessions};
-pub use tree::{TreeUsage, read_leaf, read_tree};
+pub use tree::{TreeUsage, read_tree};
 pub use types::{MessageWithParts, PermissionRule, RunStatus, ServerEvent, Session};
 
 /// The OpenCode release that this client was written and tested against.

@@ -19,7 +19,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use switchyard_core::ErrorClass;
+use switchyard_core::{ErrorClass, Nano, Usage};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
@@ -34,10 +34,23 @@ pub struct RunLimits {
     pub first_token: Option<Duration>,
     pub inactivity: Option<Duration>,
     pub total: Option<Duration>,
+    /// When the total began to count: several prompts can share one deadline.
+    pub began: Instant,
     pub retry_wait_cap: Option<Duration>,
     pub provider_retries: u32,
     pub steps: Option<StepLimit>,
     pub permission: PermissionPolicy,
+    pub conclude: Conclude,
+}
+
+/// When a run counts as over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclude {
+    /// When the session can take the next prompt.
+    WhenIdle,
+    /// As soon as the whole answer can be read; OpenCode tidies up after that. For sessions that nobody
+    /// prompts again.
+    AtTheAnswer,
 }
 
 /// How many steps a run may take, and what it means to take more.
@@ -146,6 +159,7 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             }
             taken = &mut starting, if !started => {
                 started = true;
+                tracing::debug!("the prompt was taken");
                 match taken {
                     // A command returns when it has ended; a prompt when it was taken.
                     Ok(()) if matches!(run.body, PromptBody::Command { .. }) => look = true,
@@ -179,7 +193,10 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                     }
                 }
                 Action::GiveUp(reason) => return Ended::GaveUp(reason),
-                Action::LookBack => look = true,
+                Action::LookBack => {
+                    tracing::debug!("the run may have ended");
+                    look = true;
+                }
             }
         }
         if !look {
@@ -305,7 +322,15 @@ async fn refusal(run: &RunPrompt<'_>, error: &ApiError) -> Option<Failure> {
 }
 
 fn failed_verdict(failure: Failure) -> Verdict {
-    Verdict { outcome: Err(failure), text: String::new(), answered_by: None, tool_calls: 0, unreported: false }
+    Verdict {
+        outcome: Err(failure),
+        text: String::new(),
+        answered_by: None,
+        tool_calls: 0,
+        unreported: false,
+        usage: Usage::default(),
+        cost: Some(Nano::ZERO),
+    }
 }
 
 async fn sleep_until(at: Option<tokio::time::Instant>) {

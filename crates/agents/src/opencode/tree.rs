@@ -53,13 +53,6 @@ pub async fn read_tree(client: &Client, root: &str) -> Result<TreeUsage, ApiErro
     tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| Err(ApiError::Deadline(client.address())))
 }
 
-/// Reads a session that can have no descendants, because its run had no tools to make one.
-pub async fn read_leaf(client: &Client, session: &str) -> Result<TreeUsage, ApiError> {
-    let mut tree = TreeUsage { cost_known: true, ..TreeUsage::default() };
-    add(&mut tree, &client.session(session).await?);
-    Ok(tree)
-}
-
 fn add(tree: &mut TreeUsage, session: &Session) {
     tree.sessions.push(session.id.clone());
     tree.usage = tree.usage + session.tokens.into();

@@ -97,6 +97,8 @@ pub struct MessageInfo {
     pub structured: Option<Value>,
     #[serde(default)]
     pub tokens: Tokens,
+    #[serde(default)]
+    pub cost: f64,
 }
 
 impl MessageInfo {
@@ -226,6 +228,8 @@ pub enum ServerEvent {
         session: String,
         message: String,
         role: String,
+        /// An answer with nothing left to do.
+        finished: bool,
     },
     Part {
         session: String,

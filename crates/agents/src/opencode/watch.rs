@@ -3,7 +3,7 @@
 use super::{
     classify::classify_retry,
     give_up::{GiveUp, Timer},
-    run::{RunLimits, StepLimit},
+    run::{Conclude, RunLimits, StepLimit},
     types::{Part, Pending, RunError, RunStatus, ServerEvent},
 };
 use std::{
@@ -98,11 +98,12 @@ impl Watch {
                 self.error = Some(error.clone());
                 vec![Action::LookBack]
             }
-            ServerEvent::Message { session, message, role } if self.owns(session) => {
+            ServerEvent::Message { session, message, role, finished } if self.owns(session) => {
                 if role == "user" {
                     self.user_messages.insert(message.clone());
                 }
-                Vec::new()
+                let early = *finished && *session == self.root && self.limits.conclude == Conclude::AtTheAnswer;
+                if early { vec![Action::LookBack] } else { Vec::new() }
             }
             ServerEvent::Part { session, part } if self.owns(session) => self.on_part(session, part, now),
             ServerEvent::Delta { session, message, part, field, delta } if self.owns(session) => {
@@ -148,7 +149,7 @@ impl Watch {
     fn patience_with(&self, message: &str, wait: Duration, attempt: u32, now: Instant) -> bool {
         let too_often = attempt > self.limits.provider_retries;
         let too_long = self.limits.retry_wait_cap.is_some_and(|cap| wait > cap);
-        let past_the_end = self.limits.total.is_some_and(|total| now + wait >= self.started + total);
+        let past_the_end = self.limits.total.is_some_and(|total| now + wait >= self.limits.began + total);
         let hopeless = classify_retry(message, wait) == ErrorClass::QuotaExhausted;
         !(too_often || too_long || past_the_end || hopeless)
     }
@@ -206,7 +207,7 @@ impl Watch {
 
     /// The next moment at which patience ends, with the timer that ends it.
     pub(super) fn next_deadline(&self) -> Option<(Instant, GiveUp)> {
-        let total = self.limits.total.map(|after| (self.started + after, Timer::Total, after));
+        let total = self.limits.total.map(|after| (self.limits.began + after, Timer::Total, after));
         let silence = if !self.answering {
             self.limits.first_token.map(|after| (self.started + after, Timer::FirstToken, after))
         } else {

@@ -3,20 +3,22 @@ use crate::opencode::give_up::PermissionPolicy;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn limits() -> RunLimits {
+fn limits(began: Instant) -> RunLimits {
     RunLimits {
         first_token: Some(10 * SECOND),
         inactivity: Some(5 * SECOND),
         total: Some(60 * SECOND),
+        began,
         retry_wait_cap: Some(10 * SECOND),
         provider_retries: 1,
         steps: Some(StepLimit::Work(2)),
         permission: PermissionPolicy::Reject,
+        conclude: Conclude::WhenIdle,
     }
 }
 
 fn watch(now: Instant) -> Watch {
-    Watch::new("ses_root", "msg_prompt", limits(), now)
+    Watch::new("ses_root", "msg_prompt", limits(now), now)
 }
 
 fn part(kind: &str, id: &str, message: &str, status: Option<&str>) -> Part {
@@ -67,8 +69,9 @@ fn patience_depends_on_what_was_seen() {
 
 #[test]
 fn no_timers_means_no_deadline() {
-    let none = RunLimits { first_token: None, inactivity: None, total: None, ..limits() };
-    assert_eq!(Watch::new("s", "m", none, Instant::now()).next_deadline(), None);
+    let now = Instant::now();
+    let none = RunLimits { first_token: None, inactivity: None, total: None, ..limits(now) };
+    assert_eq!(Watch::new("s", "m", none, now).next_deadline(), None);
 }
 
 #[test]
@@ -153,4 +156,19 @@ fn only_the_roots_answer_text_is_shown() {
     assert_eq!(watch.on_event(&delta("ses_root", "r1", "thinking"), now, 0), []);
     assert_eq!(watch.on_event(&delta("ses_other", "t1", "x"), now, 0), []);
     assert_eq!(watch.on_event(&delta("ses_root", "t2", "b"), now, 0), [Action::ShowText("\nb".into())]);
+}
+
+#[test]
+fn a_finished_answer_is_read_at_once_only_when_nothing_follows() {
+    let now = Instant::now();
+    let finished = ServerEvent::Message {
+        session: "ses_root".into(),
+        message: "msg_a".into(),
+        role: "assistant".into(),
+        finished: true,
+    };
+    assert_eq!(watch(now).on_event(&finished, now, 0), []);
+    let early = RunLimits { conclude: Conclude::AtTheAnswer, ..limits(now) };
+    let mut watch = Watch::new("ses_root", "msg_prompt", early, now);
+    assert_eq!(watch.on_event(&finished, now, 0), [Action::LookBack]);
 }

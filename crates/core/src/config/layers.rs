@@ -12,6 +12,8 @@ use toml::{Table, Value};
 pub enum Origin {
     BuiltIn,
     File(String),
+    /// A file that came with a repository: somebody else's, as far as we know.
+    Repository(String),
     Variable(String),
     Flag(String),
 }
@@ -20,7 +22,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn => f.write_str("built in"),
-            Self::File(path) => f.write_str(path),
+            Self::File(path) | Self::Repository(path) => f.write_str(path),
             Self::Variable(name) => write!(f, "${name}"),
             Self::Flag(flag) => f.write_str(flag),
         }
@@ -40,6 +42,8 @@ pub enum ConfigError {
     Syntax { origin: String, problem: String },
     #[error("{origin}{line}: unknown setting `{key}`{suggestion}")]
     UnknownKey { origin: String, line: String, key: String, suggestion: String },
+    #[error("{origin}: a repository may not set `{key}`; it belongs in your own configuration")]
+    NotForRepositories { origin: String, key: &'static str },
     #[error("{origin}: `{key}` {problem}")]
     BadValue { origin: String, key: String, problem: String },
 }
@@ -62,6 +66,7 @@ impl Layered {
         for layer in layers {
             let table = parse(layer)?;
             refuse_unknown("", &table, &built_in, layer)?;
+            refuse_foreign(&table, layer)?;
             note_origins("", &table, &layer.origin, &mut origins);
             overlay(&mut values, table);
         }
@@ -111,6 +116,21 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
         };
         if let (Value::Table(inner), Value::Table(expected)) = (value, expected) {
             refuse_unknown(&full, inner, expected, layer)?;
+        }
+    }
+    Ok(())
+}
+
+/// Which program is run, which server is trusted with prompts and where data goes are not for a
+/// repository to say: to look into one must not be to run it.
+fn refuse_foreign(table: &Table, layer: &Layer) -> Result<(), ConfigError> {
+    if !matches!(layer.origin, Origin::Repository(_)) {
+        return Ok(());
+    }
+    for key in ["server.binary", "server.url", "store.url"] {
+        let (section, name) = key.split_once('.').unwrap_or((key, ""));
+        if table.get(section).and_then(|section| section.get(name)).is_some() {
+            return Err(ConfigError::NotForRepositories { origin: layer.origin.to_string(), key });
         }
     }
     Ok(())

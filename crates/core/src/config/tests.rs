@@ -55,3 +55,18 @@ fn faults_name_their_place_and_what_was_meant() {
         assert!(message.starts_with(expected), "{text:?}\n  gave {message}");
     }
 }
+
+#[test]
+fn a_repository_cannot_choose_the_program_or_the_server() {
+    let layer = |text: &str| Layer { origin: Origin::Repository(".switchyard/config.toml".into()), text: text.into() };
+    for (text, key) in [
+        ("[server]\nbinary = \"./evil\"\n", "server.binary"),
+        ("server.url = \"http://evil\"\n", "server.url"),
+        ("[store]\nurl = \"sqlite:/elsewhere\"\n", "store.url"),
+    ] {
+        let error = Layered::merge(&[layer(text)]).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains(&format!("may not set `{key}`")), "{error}");
+    }
+    let allowed = Layered::merge(&[layer("[dispatch]\nagent_steps = 9\n")]).unwrap();
+    assert_eq!(allowed.config.dispatch.agent_steps, 9);
+}

@@ -16,8 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 use switchyard_agents::opencode::{
-    Client, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Sink,
-    run_prompt,
+    Client, Conclude, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt,
+    Sink, run_prompt,
 };
 use switchyard_core::{ModelRef, Nano, money::Price};
 use switchyard_host::{GuardedChild, git::Git};
@@ -119,7 +119,7 @@ impl Station {
             message: &fresh_message_id(),
             body: &PromptBody::Prompt { parts, model, agent: None, system: None, schema },
             expect,
-            limits: LIMITS,
+            limits: limits(),
             sink: &sink,
             cancel,
         })
@@ -157,15 +157,19 @@ async fn make_repository(site: &Site, scratch: &Scratch) {
     }
 }
 
-const LIMITS: RunLimits = RunLimits {
-    first_token: Some(RUN),
-    inactivity: Some(RUN),
-    total: Some(RUN),
-    retry_wait_cap: Some(Duration::from_secs(10)),
-    provider_retries: 1,
-    steps: None,
-    permission: PermissionPolicy::Reject,
-};
+fn limits() -> RunLimits {
+    RunLimits {
+        first_token: Some(RUN),
+        inactivity: Some(RUN),
+        total: Some(RUN),
+        began: std::time::Instant::now(),
+        retry_wait_cap: Some(Duration::from_secs(10)),
+        provider_retries: 1,
+        steps: None,
+        permission: PermissionPolicy::Reject,
+        conclude: Conclude::WhenIdle,
+    }
+}
 
 const ALPHA: Price = Price {
     input: Nano(3_000_000_000),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::dispatch::{DispatchReport, ErrorReport, Status};
 use serde_json::json;
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{fs, path::Path};
 use switchyard_core::{
     DispatchId, ErrorClass, Nano, Usage,
     dispatch::Mode,

@@ -6,13 +6,13 @@ use super::{
     prepare::{Prepared, Refusal},
     session::{Afterwards, afterwards, new_session},
 };
-use crate::{Context, server::Acquired};
+use crate::{Context, owner::this_process, server::Acquired};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use switchyard_agents::opencode::{
-    ApiError, Client, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Sink,
-    StepLimit, StopOutcome, TreeUsage, read_leaf, read_tree, run_prompt,
+    ApiError, Client, Conclude, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits,
+    RunPrompt, Sink, StepLimit, StopOutcome, TreeUsage, read_tree, run_prompt,
 };
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
@@ -21,7 +21,7 @@ use switchyard_core::{
     id::message_id,
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, NewAttempt, RunStatus, ServerState, SessionRecord, SessionState};
+use switchyard_store::{AttemptEnd, NewAttempt, NewDispatch, RunStatus, ServerState, SessionRecord, SessionState};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -61,32 +61,28 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
     let began = Instant::now();
     let store = &attempt.context.store;
     let model = &attempt.prepared.route.model;
-    store
-        .begin_attempt(&NewAttempt {
-            dispatch: attempt.id,
-            ordinal: ORDINAL,
-            at: now_micros(),
-            model: model.to_string(),
-            server: attempt.acquired.managed,
-        })
-        .await?;
     let (session, before) = match open_session(attempt).await {
         Ok(opened) => opened,
         Err(error) => {
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
             let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
-            store.finish_attempt(attempt.id, ORDINAL, &end).await?;
+            // It may not even have been recorded; the error that stopped it is the one to tell.
+            drop(store.finish_attempt(attempt.id, ORDINAL, &end).await);
             return Err(error);
         }
     };
+    tracing::debug!(session, "the session is open");
     let ran = run_prompts(attempt, &session, began).await;
+    tracing::debug!(session, "the run has ended and was read back");
     let bill = read_bill(attempt, &session, &before, &ran).await;
     let totals = (bill.usage, bill.cost, bill.known);
     let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
     // Settled before the session goes: after a crash in between, its cost could be read nowhere.
     store.finish_attempt(attempt.id, ORDINAL, &end).await?;
+    tracing::debug!(session, "the attempt is settled");
     let kept = close_session(attempt, &session, &ran).await?;
-    let Ran { report, result, mut warnings } = ran;
+    tracing::debug!(session, kept, "the session is closed");
+    let Ran { report, result, mut warnings, .. } = ran;
     warnings.extend(bill.warning);
     warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
     if attempt.request.mode == Mode::Agent && result.is_ok() && report.verdict.tool_calls == 0 {
@@ -106,18 +102,52 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
     })
 }
 
-/// The session to run in, and what had been spent in it before.
+/// The session to run in, and what had been spent in it before. Everything is in the store before the
+/// first prompt can cost anything; an empty session that a crash leaves behind carries our id in its title.
 async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refusal> {
-    let (id, before) = match &attempt.request.session {
-        Some(session) => (session.clone(), read_tree(attempt.client, session).await?),
-        None => {
-            let created = attempt.client.create_session(&new_session(attempt.request, attempt.id)).await?;
-            (created.id, TreeUsage::default())
+    let opening = async {
+        match &attempt.request.session {
+            Some(session) => Ok((session.clone(), read_tree(attempt.client, session).await?)),
+            None => {
+                let created = attempt.client.create_session(&new_session(attempt.request, attempt.id)).await?;
+                Ok::<_, Refusal>((created.id, TreeUsage::default()))
+            }
         }
     };
+    let (recorded, opened) = tokio::join!(record_begin(attempt), opening);
+    recorded?;
+    let (id, before) = opened?;
     attempt.context.store.set_attempt_session(attempt.id, ORDINAL, &id).await?;
-    put_session(attempt, &id, SessionState::Open).await?;
+    // One that is to stay counts as kept from the start: whoever cleans up after a crash must not remove it.
+    let state = match afterwards(attempt.request) {
+        Afterwards::Keep => SessionState::Kept,
+        Afterwards::Delete => SessionState::Open,
+    };
+    put_session(attempt, &id, state).await?;
     Ok((id, before))
+}
+
+async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
+    let (request, route) = (attempt.request, &attempt.prepared.route);
+    let dispatch = NewDispatch {
+        id: attempt.id,
+        at: now_micros(),
+        owner: this_process()?,
+        mode: request.mode.to_string(),
+        requested: request.selector.to_json(),
+        route: serde_json::to_value(route).unwrap_or_default(),
+        directory: request.directory.to_string_lossy().into_owned(),
+        prompt_chars: request.prompt.chars().count() as u64,
+    };
+    attempt.context.store.begin_dispatch(&dispatch).await?;
+    let first = NewAttempt {
+        dispatch: attempt.id,
+        ordinal: ORDINAL,
+        at: now_micros(),
+        model: route.model.to_string(),
+        server: attempt.acquired.managed,
+    };
+    Ok(attempt.context.store.begin_attempt(&first).await?)
 }
 
 async fn put_session(attempt: &Attempt<'_>, id: &str, state: SessionState) -> Result<(), Refusal> {
@@ -134,6 +164,10 @@ async fn put_session(attempt: &Attempt<'_>, id: &str, state: SessionState) -> Re
 
 struct Ran {
     report: PromptReport,
+    /// What the messages of all prompts say of themselves, and whether that is everything.
+    usage: Usage,
+    cost: Nano,
+    is_complete: bool,
     result: Result<(String, Option<Value>), Failure>,
     warnings: Vec<String>,
 }
@@ -143,6 +177,7 @@ async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ra
     let mut prompt = attempt.request.prompt.clone();
     let mut warnings = Vec::new();
     let mut tries = 0;
+    let (mut usage, mut cost, mut is_complete) = (Usage::default(), Nano::ZERO, true);
     loop {
         let limits = limits(attempt, began);
         let message = fresh_message_id();
@@ -160,6 +195,9 @@ async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ra
             cancel: attempt.cancel,
         })
         .await;
+        usage = usage + report.verdict.usage;
+        cost = cost + report.verdict.cost.unwrap_or_default();
+        is_complete &= report.gave_up.is_none() && report.verdict.cost.is_some();
         warnings
             .extend(report.warnings.iter().filter(|warning| !warnings.contains(*warning)).cloned().collect::<Vec<_>>());
         let fault = match (&attempt.request.schema, &report.verdict.outcome) {
@@ -175,12 +213,12 @@ async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ra
         let Some(fault) = fault else {
             let result = report.verdict.outcome.clone().map(|answer| (answer.text, answer.structured));
             let result = result.map_err(|failure| with_key_knowledge(attempt, failure));
-            return Ran { report, result, warnings };
+            return Ran { report, usage, cost, is_complete, result, warnings };
         };
         if tries >= attempt.context.config.dispatch.structured_retries {
             let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
             let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
-            return Ran { report, result, warnings };
+            return Ran { report, usage, cost, is_complete, result, warnings };
         }
         tries += 1;
         warnings.push(format!("try {tries} did not fit the schema: {fault}"));
@@ -207,8 +245,8 @@ fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
     RunLimits {
         first_token: settings.first_token_timeout.0,
         inactivity: settings.inactivity_timeout.0,
-        // Tries share one deadline; the last may have almost nothing left, but never nothing at all.
-        total: total.0.map(|total| total.saturating_sub(began.elapsed()).max(Duration::from_millis(1))),
+        total: total.0,
+        began,
         retry_wait_cap: settings.retry_wait_cap.0,
         provider_retries: settings.provider_retries,
         steps: Some(match attempt.request.mode {
@@ -220,6 +258,11 @@ fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
         permission: match settings.permission_answer {
             PermissionAnswer::Reject => PermissionPolicy::Reject,
             PermissionAnswer::Once => PermissionPolicy::AllowOnce,
+        },
+        conclude: if keeper_deletes(attempt) && attempt.request.schema.is_none() {
+            Conclude::AtTheAnswer
+        } else {
+            Conclude::WhenIdle
         },
     }
 }
@@ -260,9 +303,9 @@ struct Bill {
 async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
     let read = match ran.report.stop {
         Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(attempt.client.address())),
-        // A new text session was denied every tool, so nothing can hang below it.
-        _ if attempt.request.mode == Mode::Text && attempt.request.session.is_none() => {
-            read_leaf(attempt.client, session).await
+        // A new text session was denied every tool, so nothing can hang below it: its messages are all.
+        _ if ran.is_complete && attempt.request.mode == Mode::Text && attempt.request.session.is_none() => {
+            Ok(TreeUsage { usage: ran.usage, cost: ran.cost, cost_known: true, sessions: Vec::new() })
         }
         _ => read_tree(attempt.client, session).await,
     };
@@ -290,6 +333,11 @@ async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran
     }
 }
 
+/// On a managed server the keeper deletes what is done with, so that nobody has to wait for it.
+fn keeper_deletes(attempt: &Attempt<'_>) -> bool {
+    attempt.acquired.managed.is_some() && afterwards(attempt.request) == Afterwards::Delete
+}
+
 /// Leaves the session as its policy says; tells whether it is still there for another prompt.
 async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
     let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
@@ -304,6 +352,10 @@ async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ran) -> Resul
     if afterwards(attempt.request) == Afterwards::Keep {
         put_session(attempt, session, SessionState::Kept).await?;
         return Ok(true);
+    }
+    if keeper_deletes(attempt) {
+        put_session(attempt, session, SessionState::Doomed).await?;
+        return Ok(false);
     }
     match attempt.client.delete_stopped_session(session).await {
         Ok(()) | Err(ApiError::NotFound(_)) => {

@@ -11,9 +11,9 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 
 use crate::{
     Context,
-    owner::this_process,
     recover::recover_abandoned,
     server::{Acquired, Instance, acquire, release},
+    tidy::tidy,
 };
 use attempt::{Attempt, run_attempt};
 use prepare::prepare;
@@ -21,7 +21,7 @@ use std::time::Instant;
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{DispatchId, dispatch::Request, duration::Limit};
 use switchyard_host::clock::now_micros;
-use switchyard_store::{DispatchEnd, NewDispatch, RunStatus};
+use switchyard_store::{DispatchEnd, RunStatus};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -48,6 +48,7 @@ pub async fn dispatch(
         acquired = acquire(context, id, &want) => acquired?,
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
     };
+    tracing::debug!(%id, server = acquired.home, "a server is acquired");
     let result = on_server(context, request, options, sink, cancel, &acquired, id, began).await;
     release(context, acquired, id).await;
     result
@@ -72,20 +73,8 @@ async fn on_server(
     let instance = Instance::look(context, acquired.managed, &client, &request.directory).await;
     warnings.extend(instance.warning.iter().cloned());
     let prepared = prepare(context, request, &client, acquired, &instance).await?;
+    tracing::debug!(model = %prepared.route.model, "the model is chosen");
     warnings.extend(prepared.route.warnings.iter().cloned());
-    context
-        .store
-        .begin_dispatch(&NewDispatch {
-            id,
-            at: now_micros(),
-            owner: this_process()?,
-            mode: request.mode.to_string(),
-            requested: request.selector.to_json(),
-            route: serde_json::to_value(&prepared.route).unwrap_or_default(),
-            directory: request.directory.to_string_lossy().into_owned(),
-            prompt_chars: request.prompt.chars().count() as u64,
-        })
-        .await?;
     let attempt =
         Attempt { context, request, options, client: &client, acquired, prepared: &prepared, id, sink, cancel };
     let outcome = run_attempt(&attempt).await;
@@ -98,9 +87,11 @@ async fn on_server(
         }
     };
     warnings.extend(outcome.warnings.iter().cloned());
-    warnings.extend(session::tidy(context, &client, &acquired.home).await);
-    // Leftovers of processes that were killed; their cost is theirs, but the cleaning is everybody's.
-    drop(recover_abandoned(context, None).await);
+    if acquired.managed.is_none() {
+        // What a keeper does for its server is done here for one that has none.
+        tidy(context, &client, &acquired.home).await;
+        drop(recover_abandoned(context, None).await);
+    }
     let report = report::build(context, request, &prepared.route, id, outcome, warnings, began);
     let end = DispatchEnd {
         at: now_micros(),
@@ -109,5 +100,6 @@ async fn on_server(
         warnings: report.warnings.clone(),
     };
     context.store.finish_dispatch(id, &end).await?;
+    tracing::debug!(%id, "the dispatch is recorded");
     Ok(report)
 }

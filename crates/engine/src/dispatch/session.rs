@@ -6,13 +6,12 @@
 use super::prepare::Refusal;
 use crate::{Context, server::Want};
 use serde_json::json;
-use switchyard_agents::opencode::{Client, NewSession, PermissionRule, read_tree};
+use switchyard_agents::opencode::{NewSession, PermissionRule};
 use switchyard_core::{
     DispatchId,
     dispatch::{Mode, Request},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, SessionState};
+use switchyard_store::ErrorKind;
 
 /// The server that the request has to go to.
 pub(super) async fn wanted_server(context: &Context, request: &Request) -> Result<Want, Refusal> {
@@ -59,23 +58,4 @@ pub(super) fn afterwards(request: &Request) -> Afterwards {
     } else {
         Afterwards::Delete
     }
-}
-
-/// Archives kept sessions, with their children, that nobody has used for long.
-pub(super) async fn tidy(context: &Context, client: &Client, home: &str) -> Option<String> {
-    let age = context.config.sessions.archive_after.0?;
-    let before = now_micros() - i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
-    let stale = context.store.stale_sessions(before, context.config.sessions.archive_limit).await.unwrap_or_default();
-    for mut record in stale.into_iter().filter(|record| record.home == home) {
-        let family = read_tree(client, &record.id).await.map(|tree| tree.sessions);
-        for session in family.unwrap_or_else(|_| vec![record.id.clone()]) {
-            // One that is gone already needs no archive.
-            drop(client.archive_session(&session, now_micros() / 1000).await);
-        }
-        record.state = SessionState::Archived;
-        if let Err(error) = context.store.put_session(&record).await {
-            return Some(format!("old sessions could not be archived: {error}"));
-        }
-    }
-    None
 }

@@ -7,27 +7,23 @@ use super::{
     SERVER_MARK,
     launch::{Launch, Launched, SHUTDOWN, launch},
     private::{create_password, log_file, remove_files},
+    watch::{delete_doomed, watch},
 };
 use crate::{
     Context,
-    owner::{is_gone, owner_of, this_process},
-    recover::recover_abandoned,
+    owner::{owner_of, this_process},
 };
 use serde::{Deserialize, Serialize};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use switchyard_agents::opencode::{Client, launch::server_environment};
+use switchyard_agents::opencode::launch::server_environment;
 use switchyard_core::{ServerId, config};
-use switchyard_host::{GuardedChild, clock::now_micros, orphan, process::ProcessIdentity, tree};
-use switchyard_store::{ErrorKind, ServerRecord, ServerState};
-use tokio::time::{Instant, sleep};
+use switchyard_host::{GuardedChild, clock::now_micros, orphan};
+use switchyard_store::{ServerRecord, ServerState};
 
-const TICK: Duration = Duration::from_millis(500);
-const STORE_PATIENCE: Duration = Duration::from_secs(60);
-/// One missed health check may be a busy moment; two in a row are a wedge.
-const WEDGED_AFTER: u32 = 2;
+const LAST_TIDYING: Duration = Duration::from_secs(3);
 
 /// What a keeper is told when it is started. No secret is in it: it is visible in the process list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,6 +37,7 @@ pub struct KeeperOrder {
     pub data_dir: PathBuf,
     /// The server's settings as its starter has them: files may say something else by now.
     pub settings: config::Server,
+    pub sessions: config::Sessions,
     /// End with this process: for tests and build machines, which must leave nothing behind.
     pub owner_pid: Option<u32>,
 }
@@ -56,6 +53,7 @@ impl KeeperOrder {
             store: context.store_path.clone(),
             data_dir: context.paths.data_dir.clone(),
             settings: context.config.server.clone(),
+            sessions: context.config.sessions.clone(),
             owner_pid: context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()),
         }
     }
@@ -88,6 +86,8 @@ pub async fn keep(context: &Context, order: &KeeperOrder) -> Result<(), String> 
     if stored.is_ok() {
         let why = watch(context, order, &mut guarded, &client).await;
         tracing::info!(server = %order.server, why, "the server is ended");
+        // A last chance for what waits to be deleted; what is missed now, the next server of this slot deletes.
+        drop(tokio::time::timeout(LAST_TIDYING, delete_doomed(context, order, &client, None)).await);
     }
     end(context, order, guarded).await;
     stored
@@ -128,87 +128,6 @@ async fn start(context: &Context, order: &KeeperOrder) -> Result<Launched, Strin
     .await
 }
 
-/// Watches until the server has to end, and says why.
-async fn watch(context: &Context, order: &KeeperOrder, guarded: &mut GuardedChild, client: &Client) -> &'static str {
-    let settings = &context.config.server;
-    let mut terminated = std::pin::pin!(terminated());
-    let mut last_use = Instant::now();
-    let mut store_seen = Instant::now();
-    let mut next_health = Instant::now();
-    let mut missed = 0;
-    loop {
-        tokio::select! {
-            () = &mut terminated => return "it was told to end",
-            () = sleep(TICK) => {}
-        }
-        if guarded.try_wait().is_ok_and(|status| status.is_some()) {
-            return "it ended by itself";
-        }
-        if order.owner_pid.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive())) {
-            return "the process that it belongs to is gone";
-        }
-        match step(context, order).await {
-            Ok(Step::InUse) => (store_seen, last_use) = (Instant::now(), Instant::now()),
-            Ok(Step::Unused) => store_seen = Instant::now(),
-            Ok(Step::End(why)) => return why,
-            Err(()) if store_seen.elapsed() > STORE_PATIENCE => return "the store is out of reach",
-            Err(()) => {}
-        }
-        let too_large = || tree::resident_bytes(&[guarded.identity().pid]) > settings.memory_limit_mib << 20;
-        let idle = settings.idle_timeout.0.is_some_and(|limit| last_use.elapsed() >= limit);
-        let unused = last_use.elapsed() > TICK;
-        if Instant::now() >= next_health {
-            next_health = Instant::now() + settings.health_interval.0.unwrap_or(Duration::from_secs(10));
-            let deadline = settings.health_timeout.0.unwrap_or(Duration::from_secs(10));
-            missed = if client.health(deadline).await.is_ok() { 0 } else { missed + 1 };
-            if missed >= WEDGED_AFTER {
-                return "it no longer answers";
-            }
-            if unused && too_large() && drained(context, order).await {
-                return "it has grown too large";
-            }
-        }
-        if idle && drained(context, order).await {
-            return "nobody used it for a while";
-        }
-    }
-}
-
-enum Step {
-    InUse,
-    Unused,
-    End(&'static str),
-}
-
-/// One look at the store: leases of the dead are settled, and orders to end are obeyed.
-async fn step(context: &Context, order: &KeeperOrder) -> Result<Step, ()> {
-    let leases = context.store.leases(order.server).await.map_err(|_| ())?;
-    let mut in_use = false;
-    for lease in leases {
-        if is_gone(&lease.owner) {
-            drop(recover_abandoned(context, Some(lease.holder)).await);
-            context.store.release_lease(order.server, lease.holder).await.map_err(|_| ())?;
-        } else {
-            in_use = true;
-        }
-    }
-    let servers = context.store.servers().await.map_err(|_| ())?;
-    match servers.iter().find(|server| server.id == order.server).map(|server| server.state) {
-        None => Ok(Step::End("it was removed from the registry")),
-        Some(ServerState::Failed) => Ok(Step::End("a client found it broken")),
-        Some(ServerState::Draining) if !in_use => Ok(Step::End("it was replaced or stopped")),
-        Some(_) => Ok(if in_use { Step::InUse } else { Step::Unused }),
-    }
-}
-
-/// Closes the server to new work; true when nobody slipped in before.
-async fn drained(context: &Context, order: &KeeperOrder) -> bool {
-    match context.store.set_server_state(order.server, ServerState::Draining, now_micros()).await {
-        Ok(()) => context.store.leases(order.server).await.is_ok_and(|leases| leases.is_empty()),
-        Err(error) => error.kind() == ErrorKind::NotFound,
-    }
-}
-
 async fn end(context: &Context, order: &KeeperOrder, mut guarded: GuardedChild) {
     let ended = tokio::task::spawn_blocking(move || {
         let ended = guarded.shutdown(SHUTDOWN);
@@ -222,16 +141,4 @@ async fn end(context: &Context, order: &KeeperOrder, mut guarded: GuardedChild) 
     drop(context.store.remove_server(order.server, now_micros()).await);
     remove_files(&context.servers_dir(), order.server, false);
     drop(std::fs::remove_dir_all(context.servers_dir().join(format!("{}.directories", order.server))));
-}
-
-async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
 }

@@ -8,6 +8,7 @@ mod keeper;
 pub(crate) mod launch;
 mod private;
 mod registry;
+mod watch;
 
 pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, locate_with, release};
 pub use keeper::{KeeperOrder, keep};

@@ -57,6 +57,7 @@ CREATE TABLE session (
 ) STRICT;
 
 CREATE INDEX session_kept ON session (used_at, id) WHERE state = 'kept';
+CREATE INDEX session_doomed ON session (home, used_at, id) WHERE state = 'doomed';
 
 CREATE TABLE server (
     id TEXT PRIMARY KEY NOT NULL,

@@ -112,6 +112,10 @@ impl Store for SqliteStore {
         session::stale(self, before, limit).await
     }
 
+    async fn doomed_sessions(&self, home: &str, limit: u32) -> Result<Vec<SessionRecord>> {
+        session::doomed(self, home, limit).await
+    }
+
     async fn put_server(&self, server: &ServerRecord) -> Result<()> {
         server::put(self, server).await
     }

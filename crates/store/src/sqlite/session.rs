@@ -14,6 +14,9 @@ const ONE: &str = "SELECT * FROM session WHERE id = ?1";
 pub(super) const STALE: &str =
     "SELECT * FROM session WHERE state = 'kept' AND used_at < ?1 ORDER BY used_at, id LIMIT ?2";
 
+pub(super) const DOOMED: &str =
+    "SELECT * FROM session WHERE state = 'doomed' AND home = ?1 ORDER BY used_at, id LIMIT ?2";
+
 pub(super) async fn put(store: &SqliteStore, session: &SessionRecord) -> Result<()> {
     let mut transaction = store.write().await?;
     query(PUT)
@@ -37,4 +40,9 @@ pub(super) async fn one(store: &SqliteStore, session: &str) -> Result<SessionRec
 pub(super) async fn stale(store: &SqliteStore, before: i64, limit: u32) -> Result<Vec<SessionRecord>> {
     let rows = query(STALE).bind(before).bind(limit).fetch_all(&store.connections.readers).await;
     rows.map_err(failed("read stale sessions"))?.iter().map(row::session).collect()
+}
+
+pub(super) async fn doomed(store: &SqliteStore, home: &str, limit: u32) -> Result<Vec<SessionRecord>> {
+    let rows = query(DOOMED).bind(home).bind(limit).fetch_all(&store.connections.readers).await;
+    rows.map_err(failed("read doomed sessions"))?.iter().map(row::session).collect()
 }

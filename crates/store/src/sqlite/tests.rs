@@ -19,6 +19,7 @@ async fn listings_use_their_indexes() {
         (dispatch::RECENT, "SCAN dispatch USING INDEX dispatch_recent"),
         (dispatch::UNFINISHED, "SCAN dispatch USING INDEX dispatch_unfinished"),
         (session::STALE, "SEARCH session USING INDEX session_kept (used_at<?)"),
+        (session::DOOMED, "SEARCH session USING INDEX session_doomed (home=?)"),
         (event::AFTER, "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"),
     ] {
         assert_eq!(plan(&store, sql).await, [expected], "{sql}");

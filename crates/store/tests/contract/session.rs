@@ -32,10 +32,26 @@ pub async fn only_kept_sessions_become_stale(backend: &dyn Backend) {
         ("open", SessionState::Open, 1),
         ("archived", SessionState::Archived, 1),
         ("deleted", SessionState::Deleted, 1),
+        ("doomed", SessionState::Doomed, 1),
     ] {
         store.put_session(&sample::session(id, state, used_at)).await.unwrap();
     }
     let [oldest, older] = [("oldest", 10), ("older", 20)].map(|(id, at)| sample::session(id, SessionState::Kept, at));
     assert_eq!(store.stale_sessions(30, 9).await.unwrap(), [oldest.clone(), older]);
     assert_eq!(store.stale_sessions(30, 1).await.unwrap(), [oldest]);
+}
+
+pub async fn doomed_sessions_are_found_by_their_home(backend: &dyn Backend) {
+    let store = backend.fresh().await;
+    let doomed = |id: &str, at: i64| sample::session(id, SessionState::Doomed, at);
+    let home = doomed("any", 0).home;
+    let elsewhere = SessionRecord { home: "elsewhere".into(), ..doomed("elsewhere", 1) };
+    for record in [doomed("later", 9), doomed("first", 3), elsewhere, sample::session("kept", SessionState::Kept, 1)] {
+        store.put_session(&record).await.unwrap();
+    }
+    assert_eq!(store.doomed_sessions(&home, 9).await.unwrap(), [doomed("first", 3), doomed("later", 9)]);
+    assert_eq!(store.doomed_sessions(&home, 1).await.unwrap(), [doomed("first", 3)]);
+    let gone = SessionRecord { state: SessionState::Deleted, ..doomed("first", 10) };
+    store.put_session(&gone).await.unwrap();
+    assert_eq!(store.doomed_sessions(&home, 9).await.unwrap(), [doomed("later", 9)]);
 }

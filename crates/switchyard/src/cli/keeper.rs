@@ -16,6 +16,7 @@ pub fn run(order: &str) -> Result<ExitCode, Failure> {
         // Everything comes with the order: a file that is broken by now is no concern of a running server.
         let mut settings = Settings::without_files(&Overrides::default())?;
         settings.layered.config.server = order.settings.clone();
+        settings.layered.config.sessions = order.sessions.clone();
         settings.paths.data_dir.clone_from(&order.data_dir);
         let context = settings.into_context_with(order.store.clone()).await?;
         keep(&context, &order).await.map_err(|problem| Failure {

@@ -125,7 +125,10 @@ fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<Exi
         .enable_all()
         .build()
         .map_err(|error| Failure::unavailable("host", error, "free some resources and try again"))?;
-    runtime.block_on(work)
+    let result = runtime.block_on(work);
+    // What is left are idle connections; nobody needs to see them close.
+    runtime.shutdown_background();
+    result
 }
 
 /// Help and version are results; anything else is wrong usage, also in JSON when that was asked for.

@@ -39,7 +39,15 @@ pub async fn run(global: &Global, command: &OpencodeCommand) -> Result<ExitCode,
     match command {
         OpencodeCommand::Install { dry_run: true } => {
             let target = context.installs_dir().join(TESTED_VERSION);
-            ui::result(&format!("would install opencode-ai {TESTED_VERSION} from npm into {}", target.display()));
+            match global.format() {
+                Format::Json => ui::json(&json!({"would_install": TESTED_VERSION, "path": target})),
+                Format::People => {
+                    ui::result(&format!(
+                        "would install opencode-ai {TESTED_VERSION} from npm into {}",
+                        target.display()
+                    ));
+                }
+            }
         }
         OpencodeCommand::Install { dry_run: false } => {
             let binary = install(&context)?;
@@ -51,7 +59,10 @@ pub async fn run(global: &Global, command: &OpencodeCommand) -> Result<ExitCode,
         OpencodeCommand::Status => status(global, &context).await?,
         OpencodeCommand::Stop { dry_run: true } => {
             let count = statuses(&context).await?.len();
-            ui::result(&format!("would end {count} managed server{}", plural(count)));
+            match global.format() {
+                Format::Json => ui::json(&json!({"would_stop": count})),
+                Format::People => ui::result(&format!("would end {count} managed server{}", plural(count))),
+            }
         }
         OpencodeCommand::Stop { dry_run: false } => {
             let count = stop_all(&context).await?;

@@ -4,8 +4,8 @@ use crate::env;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use switchyard_agents::opencode::{
-    Client, Endpoint, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt,
-    StopOutcome, read_tree, run_prompt, stop_sessions,
+    Client, Conclude, Endpoint, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits,
+    RunPrompt, StopOutcome, read_tree, run_prompt, stop_sessions,
 };
 use switchyard_core::{ErrorClass, ModelRef, id::message_id};
 use switchyard_scripted::{Ending, Step};
@@ -53,10 +53,12 @@ impl Station {
             first_token: None,
             inactivity: None,
             total: Some(Duration::from_secs(30)),
+            began: std::time::Instant::now(),
             retry_wait_cap: Some(Duration::from_secs(5)),
             provider_retries: 1,
             steps: None,
             permission: PermissionPolicy::Reject,
+            conclude: Conclude::WhenIdle,
         };
         run_prompt(RunPrompt {
             client: &self.client,

@@ -1,0 +1,25 @@
+//! Old sessions: archived, with their children, when nobody has used them for some days.
+
+use crate::Context;
+use switchyard_agents::opencode::{Client, read_tree};
+use switchyard_host::clock::now_micros;
+use switchyard_store::SessionState;
+
+/// Archives kept sessions of this home, a few at a time. What fails now is tried again next time.
+pub(crate) async fn tidy(context: &Context, client: &Client, home: &str) {
+    let Some(age) = context.config.sessions.archive_after.0 else { return };
+    let before = now_micros() - i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+    let stale = context.store.stale_sessions(before, context.config.sessions.archive_limit).await.unwrap_or_default();
+    for mut record in stale.into_iter().filter(|record| record.home == home) {
+        let client = client.in_directory(record.directory.as_ref());
+        let family = read_tree(&client, &record.id).await.map(|tree| tree.sessions);
+        for session in family.unwrap_or_else(|_| vec![record.id.clone()]) {
+            // One that is gone already needs no archive.
+            drop(client.archive_session(&session, now_micros() / 1000).await);
+        }
+        record.state = SessionState::Archived;
+        if let Err(error) = context.store.put_session(&record).await {
+            tracing::warn!(%error, session = record.id, "an old session could not be archived");
+        }
+    }
+}
