@@ -12,6 +12,8 @@ use switchyard_scripted::Step;
 use switchyard_testkit::{TestEnv, environment::finish};
 
 const RUNS: usize = 60;
+/// OpenCode works on for a moment after an answer; the next run should not pay for the last.
+const REST: Duration = Duration::from_millis(700);
 
 pub fn measure(env: &TestEnv, limits: &mut Limits) {
     env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
@@ -30,14 +32,16 @@ pub fn measure(env: &TestEnv, limits: &mut Limits) {
     }
     let (mut ours, mut plain) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
+        std::thread::sleep(REST);
         let began = Instant::now();
         bare();
         plain.push(began.elapsed());
+        std::thread::sleep(REST);
         let began = Instant::now();
         env.dispatch(&["-m", "scripted/alpha", "hello"]).expect_ok();
         ours.push(began.elapsed());
     }
-    println!("text dispatch on a warm server, {RUNS} runs each, alternating; the model answers at once");
+    println!("text dispatch on a warm server, {RUNS} runs each, alternating with rests; the model answers at once");
     for (name, times) in [("bare HTTP client (whole process)", &plain), ("switchyard dispatch (whole process)", &ours)]
     {
         let (p50, p95) = (quantile(times, 0.5), quantile(times, 0.95));

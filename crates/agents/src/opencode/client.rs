@@ -153,8 +153,14 @@ impl Client {
         self.http.get("session/status", CALL / 2).await
     }
 
-    /// Starts a run. A prompt returns at once; a command only when it has ended.
-    pub(super) async fn start(&self, session: &str, message: &str, body: &PromptBody) -> Result<(), ApiError> {
+    /// Starts a run and returns when the server says that it has ended, with its last message. The call may
+    /// break while the run goes on: what counts is what can be read afterwards.
+    pub(super) async fn run(
+        &self,
+        session: &str,
+        message: &str,
+        body: &PromptBody,
+    ) -> Result<Option<MessageWithParts>, ApiError> {
         match body {
             PromptBody::Prompt { parts, model, agent, system, schema } => {
                 let mut prompt = json!({
@@ -168,7 +174,14 @@ impl Client {
                 if let Some(schema) = schema {
                     prompt["format"] = json!({"type": "json_schema", "schema": schema, "retryCount": 0});
                 }
-                self.http.empty(&format!("session/{session}/prompt_async"), Some(&prompt), FIRST_CALL).await
+                match self.answer(&format!("session/{session}/message"), &prompt).await {
+                    // Something that only takes prompts without waiting for them.
+                    Err(ApiError::NotFound(_) | ApiError::NotOpencode { .. }) => {
+                        let path = format!("session/{session}/prompt_async");
+                        self.http.empty(&path, Some(&prompt), FIRST_CALL).await.map(|()| None)
+                    }
+                    answered => answered,
+                }
             }
             PromptBody::Command { name, arguments, model, agent, files } => {
                 let mut command = json!({
@@ -182,10 +195,15 @@ impl Client {
                 if !files.is_empty() {
                     command["parts"] = json!(files);
                 }
-                let path = format!("session/{session}/command");
-                self.http.json::<_, Value>(Method::POST, &path, Some(&command), None).await.map(|_| ())
+                self.answer(&format!("session/{session}/command"), &command).await
             }
         }
+    }
+
+    /// `None` for an answer that is JSON, but no message.
+    async fn answer(&self, path: &str, body: &Value) -> Result<Option<MessageWithParts>, ApiError> {
+        let answer: Value = self.http.json(Method::POST, path, Some(body), None).await?;
+        Ok(serde_json::from_value(answer).ok())
     }
 
     /// Ends what a session is doing. Harmless when it does nothing.

@@ -5,7 +5,7 @@
 
 use super::{
     client::Client,
-    types::{MessageTime, Part, Pending, RunError, RunStatus, ServerEvent},
+    types::{Part, Pending, RunError, RunStatus, ServerEvent},
 };
 use futures_util::StreamExt;
 use serde::Deserialize;
@@ -168,9 +168,6 @@ struct Info {
     role: String,
     #[serde(rename = "parentID")]
     parent: Option<String>,
-    finish: Option<String>,
-    #[serde(default)]
-    time: MessageTime,
 }
 
 /// `None` for what a run has no use for; a shape that we do not know is no reason to fail.
@@ -210,8 +207,7 @@ fn parse(data: &str) -> Option<ServerEvent> {
         "session.error" => ServerEvent::Error { session: found.session, error: found.error? },
         "message.updated" => {
             let info = found.info?;
-            let finished = info.finish.as_deref() == Some("stop") && info.time.completed.is_some();
-            ServerEvent::Message { session: found.session?, message: info.id, role: info.role, finished }
+            ServerEvent::Message { session: found.session?, message: info.id, role: info.role }
         }
         "message.part.updated" => ServerEvent::Part { session: found.session?, part: found.part? },
         _ => ServerEvent::Delta {

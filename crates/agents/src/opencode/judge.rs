@@ -125,7 +125,8 @@ fn is_work(part: &super::types::Part) -> bool {
 fn began_unreported(message: &MessageWithParts) -> bool {
     let tokens = message.info.tokens;
     let nothing = tokens.input + tokens.output + tokens.reasoning + tokens.cache.read + tokens.cache.write <= 0.0;
-    nothing && message.parts.iter().any(|part| matches!(part.kind.as_str(), "text" | "reasoning" | "tool"))
+    let aborted = message.info.error.as_ref().is_some_and(|error| error.name == "MessageAbortedError");
+    nothing && (aborted || message.parts.iter().any(|part| matches!(part.kind.as_str(), "text" | "reasoning" | "tool")))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub use events::{EventHub, HubEvent};
 pub use give_up::{GiveUp, PermissionPolicy, Timer};
 pub use http::{ApiError, Endpoint};
 pub use judge::{Answer, Expect, Failure, Verdict, judge};
-pub use run::{Conclude, Progress, PromptReport, RunLimits, RunPrompt, Sink, StepLimit, run_prompt};
+pub use run::{Progress, PromptReport, RunLimits, RunPrompt, Shape, Sink, StepLimit, run_prompt};
 pub use stop::{StopOutcome, stop_sessions};
 pub use tree::{TreeUsage, read_tree};
 pub use types::{MessageWithParts, PermissionRule, RunStatus, ServerEvent, Session};

@@ -40,17 +40,6 @@ pub struct RunLimits {
     pub provider_retries: u32,
     pub steps: Option<StepLimit>,
     pub permission: PermissionPolicy,
-    pub conclude: Conclude,
-}
-
-/// When a run counts as over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conclude {
-    /// When the session can take the next prompt.
-    WhenIdle,
-    /// As soon as the whole answer can be read; OpenCode tidies up after that. For sessions that nobody
-    /// prompts again.
-    AtTheAnswer,
 }
 
 /// How many steps a run may take, and what it means to take more.
@@ -72,6 +61,15 @@ pub enum Progress {
 
 pub type Sink = Arc<dyn Fn(Progress) + Send + Sync>;
 
+/// What a run consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One answer: the message that the server returns is all of it.
+    OneAnswer,
+    /// Tools and steps: the whole run has to be read.
+    ManySteps,
+}
+
 pub struct RunPrompt<'a> {
     pub client: &'a Client,
     pub hub: &'a EventHub,
@@ -80,6 +78,7 @@ pub struct RunPrompt<'a> {
     pub message: &'a str,
     pub body: &'a PromptBody,
     pub expect: Expect,
+    pub shape: Shape,
     pub limits: RunLimits,
     pub sink: &'a Sink,
     pub cancel: &'a CancellationToken,
@@ -141,8 +140,8 @@ enum Ended {
 
 async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Ended {
     let mut events = run.hub.subscribe();
-    let mut starting = pin!(run.client.start(run.session, run.message, run.body));
-    let mut started = false;
+    let mut running = pin!(run.client.run(run.session, run.message, run.body));
+    let mut returned = false;
     let began = Instant::now();
     let mut look_at = began + LOOK_EVERY;
     let mut lost = 0;
@@ -157,13 +156,14 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             () = sleep_until(patience_ends), if patience_ends.is_some() => {
                 if let Some((_, reason)) = patience { return Ended::GaveUp(reason) }
             }
-            taken = &mut starting, if !started => {
-                started = true;
-                tracing::debug!("the prompt was taken");
-                match taken {
-                    // A command returns when it has ended; a prompt when it was taken.
-                    Ok(()) if matches!(run.body, PromptBody::Command { .. }) => look = true,
-                    Ok(()) => {}
+            answer = &mut running, if !returned => {
+                returned = true;
+                tracing::debug!("the call has returned");
+                match answer {
+                    Ok(Some(message)) if is_whole_run(run, watch, &message) => {
+                        return Ended::ReadBack(vec![MessageWithParts::unread_prompt(run.message), message]);
+                    }
+                    Ok(_) => look = true,
                     Err(error) => match refusal(run, &error).await {
                         Some(failure) => return Ended::Refused(failure),
                         None => look = true,
@@ -173,10 +173,10 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             received = events.recv() => match received {
                 Ok(HubEvent::Event(event)) => actions = watch.on_event(&event, Instant::now(), unix_millis()),
                 // What was missed is unknown: read the state again.
-                Ok(HubEvent::Connected) | Err(RecvError::Lagged(_)) => look = started,
+                Ok(HubEvent::Connected) | Err(RecvError::Lagged(_)) => look = began.elapsed() > LOOK_SOON,
                 Err(RecvError::Closed) => return Ended::GaveUp(GiveUp::ServerLost("its events ended".into())),
             },
-            () = sleep_until(Some(tokio::time::Instant::from_std(look_at))) => look = started,
+            () = sleep_until(Some(tokio::time::Instant::from_std(look_at))) => look = true,
         }
         for action in actions {
             match action {
@@ -193,19 +193,15 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                     }
                 }
                 Action::GiveUp(reason) => return Ended::GaveUp(reason),
-                Action::LookBack => {
-                    tracing::debug!("the run may have ended");
-                    look = true;
-                }
+                // The call is about to return with the answer; if it does not, the server is asked.
+                Action::LookBack if !returned => look_at = look_at.min(Instant::now() + LOOK_SOON),
+                Action::LookBack => look = true,
             }
         }
         if !look {
-            if Instant::now() >= look_at {
-                look_at = Instant::now() + LOOK_EVERY;
-            }
             continue;
         }
-        match look_back(run, watch, began, asked).await {
+        match look_back(run, watch, asked, Patience { returned, began }).await {
             Look::Ended(messages) => return Ended::ReadBack(messages),
             Look::Hopeless(reason) => return Ended::GaveUp(reason),
             Look::Running => {
@@ -214,7 +210,7 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             }
             Look::Unclear => {
                 lost = 0;
-                look_at = Instant::now() + LOOK_SOON;
+                look_at = Instant::now() + if returned { LOOK_SOON } else { LOOK_EVERY };
             }
             Look::Lost(error) => {
                 lost += 1;
@@ -227,6 +223,13 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
     }
 }
 
+/// What is known of the call that started the run.
+#[derive(Clone, Copy)]
+struct Patience {
+    returned: bool,
+    began: Instant,
+}
+
 enum Look {
     Ended(Vec<MessageWithParts>),
     Hopeless(GiveUp),
@@ -237,7 +240,7 @@ enum Look {
 }
 
 /// Reads the state of the run from the server, and makes good what a lost event may have left undone.
-async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, began: Instant, asked: &mut Asked) -> Look {
+async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked, patience: Patience) -> Look {
     let messages = match run.client.run_messages(run.session, run.message).await {
         Ok(messages) => messages,
         Err(error) => return Look::Lost(error),
@@ -263,7 +266,9 @@ async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, began: Instant, asked
             Err(reason) => Look::Hopeless(reason),
         };
     }
-    if answers(&messages, run.message) == 0 && watch.error().is_none() && began.elapsed() < SLOW_START {
+    // A directory's first prompt can take a while to begin: while the call is open, silence means that.
+    let may_begin = !patience.returned || patience.began.elapsed() < SLOW_START;
+    if answers(&messages, run.message) == 0 && watch.error().is_none() && may_begin {
         return Look::Unclear;
     }
     // The status was read after the messages: one more look sees what was written in between.
@@ -294,6 +299,11 @@ async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> 
     Ok(())
 }
 
+/// Whether the returned message is the only one of the run, so that nothing else has to be read.
+fn is_whole_run(run: &RunPrompt<'_>, watch: &Watch, message: &MessageWithParts) -> bool {
+    run.shape == Shape::OneAnswer && watch.steps() <= 1 && message.info.parent.as_deref() == Some(run.message)
+}
+
 fn answers(messages: &[MessageWithParts], prompt: &str) -> usize {
     let ours = messages.iter().position(|message| message.info.id == prompt);
     ours.map_or(0, |index| messages[index + 1..].iter().filter(|message| message.info.role == "assistant").count())
@@ -315,9 +325,8 @@ async fn refusal(run: &RunPrompt<'_>, error: &ApiError) -> Option<Failure> {
         let taken = arrived.iter().any(|message| message.info.id == run.message);
         return (!taken).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()));
     }
-    // A command that fails answers 500 and tells the cause on the event stream and in its messages.
-    let explained =
-        matches!(error, ApiError::Refused { status: 500, .. }) && matches!(run.body, PromptBody::Command { .. });
+    // A run that fails before it begins answers 500; the cause is on the event stream.
+    let explained = matches!(error, ApiError::Refused { status: 500, .. });
     (!explained).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()))
 }
 

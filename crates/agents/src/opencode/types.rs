@@ -228,8 +228,6 @@ pub enum ServerEvent {
         session: String,
         message: String,
         role: String,
-        /// An answer with nothing left to do.
-        finished: bool,
     },
     Part {
         session: String,

@@ -3,7 +3,7 @@
 use super::{
     classify::classify_retry,
     give_up::{GiveUp, Timer},
-    run::{Conclude, RunLimits, StepLimit},
+    run::{RunLimits, StepLimit},
     types::{Part, Pending, RunError, RunStatus, ServerEvent},
 };
 use std::{
@@ -78,6 +78,11 @@ impl Watch {
         self.error.as_ref()
     }
 
+    /// Steps that the root has begun, as far as events told.
+    pub(super) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
     pub(super) fn owns(&self, session: &str) -> bool {
         self.sessions.iter().any(|ours| ours == session)
     }
@@ -98,12 +103,11 @@ impl Watch {
                 self.error = Some(error.clone());
                 vec![Action::LookBack]
             }
-            ServerEvent::Message { session, message, role, finished } if self.owns(session) => {
+            ServerEvent::Message { session, message, role } if self.owns(session) => {
                 if role == "user" {
                     self.user_messages.insert(message.clone());
                 }
-                let early = *finished && *session == self.root && self.limits.conclude == Conclude::AtTheAnswer;
-                if early { vec![Action::LookBack] } else { Vec::new() }
+                Vec::new()
             }
             ServerEvent::Part { session, part } if self.owns(session) => self.on_part(session, part, now),
             ServerEvent::Delta { session, message, part, field, delta } if self.owns(session) => {

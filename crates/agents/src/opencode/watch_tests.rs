@@ -13,7 +13,6 @@ fn limits(began: Instant) -> RunLimits {
         provider_retries: 1,
         steps: Some(StepLimit::Work(2)),
         permission: PermissionPolicy::Reject,
-        conclude: Conclude::WhenIdle,
     }
 }
 
@@ -156,19 +155,4 @@ fn only_the_roots_answer_text_is_shown() {
     assert_eq!(watch.on_event(&delta("ses_root", "r1", "thinking"), now, 0), []);
     assert_eq!(watch.on_event(&delta("ses_other", "t1", "x"), now, 0), []);
     assert_eq!(watch.on_event(&delta("ses_root", "t2", "b"), now, 0), [Action::ShowText("\nb".into())]);
-}
-
-#[test]
-fn a_finished_answer_is_read_at_once_only_when_nothing_follows() {
-    let now = Instant::now();
-    let finished = ServerEvent::Message {
-        session: "ses_root".into(),
-        message: "msg_a".into(),
-        role: "assistant".into(),
-        finished: true,
-    };
-    assert_eq!(watch(now).on_event(&finished, now, 0), []);
-    let early = RunLimits { conclude: Conclude::AtTheAnswer, ..limits(now) };
-    let mut watch = Watch::new("ses_root", "msg_prompt", early, now);
-    assert_eq!(watch.on_event(&finished, now, 0), [Action::LookBack]);
 }

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 use switchyard_agents::opencode::{
-    Client, Conclude, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt,
+    Client, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape,
     Sink, run_prompt,
 };
 use switchyard_core::{ModelRef, Nano, money::Price};
@@ -119,6 +119,7 @@ impl Station {
             message: &fresh_message_id(),
             body: &PromptBody::Prompt { parts, model, agent: None, system: None, schema },
             expect,
+            shape: Shape::ManySteps,
             limits: limits(),
             sink: &sink,
             cancel,
@@ -167,7 +168,6 @@ fn limits() -> RunLimits {
         provider_retries: 1,
         steps: None,
         permission: PermissionPolicy::Reject,
-        conclude: Conclude::WhenIdle,
     }
 }
 

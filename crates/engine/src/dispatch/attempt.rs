@@ -6,13 +6,17 @@ use super::{
     prepare::{Prepared, Refusal},
     session::{Afterwards, afterwards, new_session},
 };
-use crate::{Context, owner::this_process, server::Acquired};
+use crate::{
+    Context,
+    owner::this_process,
+    server::{Acquired, give_up},
+};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use switchyard_agents::opencode::{
-    ApiError, Client, Conclude, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits,
-    RunPrompt, Sink, StepLimit, StopOutcome, TreeUsage, read_tree, run_prompt,
+    ApiError, Client, Expect, Failure, GiveUp, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape,
+    Sink, StepLimit, StopOutcome, TreeUsage, read_tree, run_prompt,
 };
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
@@ -21,7 +25,7 @@ use switchyard_core::{
     id::message_id,
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, NewAttempt, NewDispatch, RunStatus, ServerState, SessionRecord, SessionState};
+use switchyard_store::{AttemptEnd, NewAttempt, NewDispatch, RunStatus, SessionRecord, SessionState};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -54,6 +58,7 @@ pub(super) struct Outcome {
 }
 
 const ORDINAL: u32 = 1;
+const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 /// A command brings its own plan; this only ends one that runs in circles.
 const MOST_STEPS: u32 = 100;
 
@@ -114,9 +119,7 @@ async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refu
             }
         }
     };
-    let (recorded, opened) = tokio::join!(record_begin(attempt), opening);
-    recorded?;
-    let (id, before) = opened?;
+    let ((), (id, before), ()) = tokio::try_join!(record_begin(attempt), opening, events_stand(attempt))?;
     attempt.context.store.set_attempt_session(attempt.id, ORDINAL, &id).await?;
     // One that is to stay counts as kept from the start: whoever cleans up after a crash must not remove it.
     let state = match afterwards(attempt.request) {
@@ -125,6 +128,16 @@ async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refu
     };
     put_session(attempt, &id, state).await?;
     Ok((id, before))
+}
+
+/// A prompt before the stream stands could lose its first events. A managed server that opens none is
+/// wedged, whatever its port says; for one of the user's, looking carries the run.
+async fn events_stand(attempt: &Attempt<'_>) -> Result<(), Refusal> {
+    let stand = attempt.acquired.hub.wait_connected(STREAM_PATIENCE).await;
+    if stand || attempt.acquired.managed.is_none() {
+        return Ok(());
+    }
+    Err(Refusal::Api(ApiError::Deadline(attempt.client.address())))
 }
 
 async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
@@ -190,6 +203,7 @@ async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ra
             message: &message,
             body: &body,
             expect,
+            shape: if attempt.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
             limits,
             sink: attempt.sink,
             cancel: attempt.cancel,
@@ -258,11 +272,6 @@ fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
         permission: match settings.permission_answer {
             PermissionAnswer::Reject => PermissionPolicy::Reject,
             PermissionAnswer::Once => PermissionPolicy::AllowOnce,
-        },
-        conclude: if keeper_deletes(attempt) && attempt.request.schema.is_none() {
-            Conclude::AtTheAnswer
-        } else {
-            Conclude::WhenIdle
         },
     }
 }
@@ -344,7 +353,7 @@ async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ran) -> Resul
     if stuck || matches!(ran.report.gave_up, Some(GiveUp::ServerLost(_))) {
         if let Some(server) = attempt.acquired.managed {
             // A server that does not obey an abort is ended by its keeper.
-            drop(attempt.context.store.set_server_state(server, ServerState::Failed, now_micros()).await);
+            give_up(attempt.context, server).await;
         }
         put_session(attempt, session, SessionState::Kept).await?;
         return Ok(true);

@@ -12,7 +12,7 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 use crate::{
     Context,
     recover::recover_abandoned,
-    server::{Acquired, Instance, acquire, release},
+    server::{Acquired, Instance, acquire, give_up, release},
     tidy::tidy,
 };
 use attempt::{Attempt, run_attempt};
@@ -42,16 +42,29 @@ pub async fn dispatch(
 ) -> Result<DispatchReport, Refusal> {
     let began = Instant::now();
     check_locally(context, request)?;
-    let id = DispatchId(Uuid::now_v7());
     let want = session::wanted_server(context, request).await?;
-    let acquired = tokio::select! {
-        acquired = acquire(context, id, &want) => acquired?,
-        () = cancel.cancelled() => return Err(Refusal::Cancelled),
-    };
-    tracing::debug!(%id, server = acquired.home, "a server is acquired");
-    let result = on_server(context, request, options, sink, cancel, &acquired, id, began).await;
-    release(context, acquired, id).await;
-    result
+    let mut tries = 0;
+    loop {
+        let id = DispatchId(Uuid::now_v7());
+        let acquired = tokio::select! {
+            acquired = acquire(context, id, &want) => acquired?,
+            () = cancel.cancelled() => return Err(Refusal::Cancelled),
+        };
+        tracing::debug!(%id, server = acquired.home, "a server is acquired");
+        let result = on_server(context, request, options, sink, cancel, &acquired, id, began).await;
+        let lost = matches!(&result, Err(Refusal::Api(error)) if error.is_server_lost());
+        let managed = acquired.managed;
+        if let (Some(server), true) = (managed, lost) {
+            give_up(context, server).await;
+        }
+        release(context, acquired, id).await;
+        tries += 1;
+        // Nothing has been sent to a model: another server may take it.
+        if lost && managed.is_some() && tries < 2 {
+            continue;
+        }
+        return result;
+    }
 }
 
 #[expect(

@@ -50,7 +50,8 @@ pub enum Want {
 #[derive(Debug)]
 pub struct Acquired {
     pub client: Client,
-    /// The server's events, connected.
+    /// The server's events. On a managed server the connection is still to be waited for: it is the sign
+    /// that somebody is behind the port.
     pub hub: EventHub,
     pub version: String,
     /// Where its sessions live: a slot or the user's address.
@@ -147,19 +148,20 @@ async fn try_lease(
     if let Ok(endpoint) = endpoint_of(context, server) {
         let client = Client::new(&endpoint)?;
         let hub = EventHub::start(&client);
-        // A stream that stands is the sign of health: a wedged server opens none.
-        if hub.wait_connected(PATIENCE).await {
-            let version = server.version.clone();
-            let warnings = version_warning(&version).into_iter().collect();
-            let (home, managed) = (server.slot.clone(), Some(server.id));
-            return Ok(Some(Acquired { client, hub, version, home, managed, warnings }));
-        }
-        hub.close().await;
+        let version = server.version.clone();
+        let warnings = version_warning(&version).into_iter().collect();
+        let (home, managed) = (server.slot.clone(), Some(server.id));
+        return Ok(Some(Acquired { client, hub, version, home, managed, warnings }));
     }
-    // Its port may be open and nobody behind it: the keeper ends a server in this state.
-    drop(context.store.set_server_state(server.id, ServerState::Failed, now_micros()).await);
+    give_up(context, server.id).await;
     drop(context.store.release_lease(server.id, holder).await);
     Ok(None)
+}
+
+/// Says that a managed server cannot be used; its keeper ends it and whatever hangs on it.
+pub(crate) async fn give_up(context: &Context, server: ServerId) {
+    // A server that is gone from the registry needs no more giving up.
+    drop(context.store.set_server_state(server, ServerState::Failed, now_micros()).await);
 }
 
 /// Starts a keeper and waits until its server is ready or has failed. A lock makes sure that commands

@@ -14,7 +14,7 @@ pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, locate_wi
 pub use keeper::{KeeperOrder, keep};
 pub use registry::{ServerStatus, prune, statuses, stop_all};
 
-pub(crate) use acquire::version_warning;
+pub(crate) use acquire::{give_up, version_warning};
 pub(crate) use instance::Instance;
 pub(crate) use private::endpoint_of;
 

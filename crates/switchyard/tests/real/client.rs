@@ -4,8 +4,8 @@ use crate::env;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use switchyard_agents::opencode::{
-    Client, Conclude, Endpoint, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits,
-    RunPrompt, StopOutcome, read_tree, run_prompt, stop_sessions,
+    Client, Endpoint, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt,
+    Shape, StopOutcome, read_tree, run_prompt, stop_sessions,
 };
 use switchyard_core::{ErrorClass, ModelRef, id::message_id};
 use switchyard_scripted::{Ending, Step};
@@ -58,7 +58,6 @@ impl Station {
             provider_retries: 1,
             steps: None,
             permission: PermissionPolicy::Reject,
-            conclude: Conclude::WhenIdle,
         };
         run_prompt(RunPrompt {
             client: &self.client,
@@ -67,6 +66,7 @@ impl Station {
             message: &message,
             body: &body,
             expect: Expect::Text,
+            shape: Shape::ManySteps,
             limits,
             sink: &(Arc::new(|_| {}) as _),
             cancel: &CancellationToken::new(),
