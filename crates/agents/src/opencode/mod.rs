@@ -13,6 +13,7 @@ mod http;
 mod judge;
 pub mod launch;
 pub mod locate;
+mod look;
 mod run;
 mod stop;
 mod tree;

@@ -10,8 +10,9 @@ use super::{
     give_up::{GiveUp, PermissionPolicy},
     http::ApiError,
     judge::{Expect, Failure, Verdict, judge},
+    look::{Look, Patience, is_whole_run, look_back},
     stop::{StopOutcome, stop_sessions},
-    types::{MessageWithParts, ServerEvent},
+    types::MessageWithParts,
     watch::{Action, Watch},
 };
 use std::{
@@ -19,14 +20,12 @@ use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use switchyard_core::{ErrorClass, Nano, Usage};
+use switchyard_core::{ErrorClass, Usage};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 const LOOK_SOON: Duration = Duration::from_millis(250);
-/// A prompt that was taken may need a moment before its run shows.
-const SLOW_START: Duration = Duration::from_secs(3);
 const LOST_AFTER: u32 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,101 +222,6 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
     }
 }
 
-/// What is known of the call that started the run.
-#[derive(Clone, Copy)]
-struct Patience {
-    returned: bool,
-    began: Instant,
-}
-
-enum Look {
-    Ended(Vec<MessageWithParts>),
-    Hopeless(GiveUp),
-    Running,
-    /// Neither running nor answered yet.
-    Unclear,
-    Lost(ApiError),
-}
-
-/// Reads the state of the run from the server, and makes good what a lost event may have left undone.
-async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked, patience: Patience) -> Look {
-    let messages = match run.client.run_messages(run.session, run.message).await {
-        Ok(messages) => messages,
-        Err(error) => return Look::Lost(error),
-    };
-    if is_conclusive(&messages, run.message) {
-        return Look::Ended(messages);
-    }
-    let running = match run.client.running().await {
-        Ok(running) => running,
-        Err(error) => return Look::Lost(error),
-    };
-    if running.contains_key(run.session) {
-        for (session, status) in running {
-            let event = ServerEvent::Status { session, status };
-            for action in watch.on_event(&event, Instant::now(), unix_millis()) {
-                if let Action::GiveUp(reason) = action {
-                    return Look::Hopeless(reason);
-                }
-            }
-        }
-        return match catch_up(run, watch, asked).await {
-            Ok(()) => Look::Running,
-            Err(reason) => Look::Hopeless(reason),
-        };
-    }
-    // A directory's first prompt can take a while to begin: while the call is open, silence means that.
-    let may_begin = !patience.returned || patience.began.elapsed() < SLOW_START;
-    if answers(&messages, run.message) == 0 && watch.error().is_none() && may_begin {
-        return Look::Unclear;
-    }
-    // The status was read after the messages: one more look sees what was written in between.
-    match run.client.run_messages(run.session, run.message).await {
-        Ok(messages) => Look::Ended(messages),
-        Err(error) => Look::Lost(error),
-    }
-}
-
-/// Finds children, permissions and questions whose events were lost. What cannot be read now is
-/// read at the next look.
-async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Result<(), GiveUp> {
-    for session in watch.sessions().to_vec() {
-        for child in run.client.children(&session).await.unwrap_or_default() {
-            watch.add_session(child.id);
-        }
-    }
-    for pending in run.client.pending_permissions().await.unwrap_or_default() {
-        if watch.owns(&pending.session) {
-            asked.permission(run, &pending).await?;
-        }
-    }
-    for pending in run.client.pending_questions().await.unwrap_or_default() {
-        if watch.owns(&pending.session) {
-            asked.question(run, &pending).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether the returned message is the only one of the run, so that nothing else has to be read.
-fn is_whole_run(run: &RunPrompt<'_>, watch: &Watch, message: &MessageWithParts) -> bool {
-    run.shape == Shape::OneAnswer && watch.steps() <= 1 && message.info.parent.as_deref() == Some(run.message)
-}
-
-fn answers(messages: &[MessageWithParts], prompt: &str) -> usize {
-    let ours = messages.iter().position(|message| message.info.id == prompt);
-    ours.map_or(0, |index| messages[index + 1..].iter().filter(|message| message.info.role == "assistant").count())
-}
-
-/// Whether the last answer is one after which OpenCode does nothing more.
-fn is_conclusive(messages: &[MessageWithParts], prompt: &str) -> bool {
-    let last = messages.last().filter(|last| last.info.role == "assistant" && answers(messages, prompt) > 0);
-    last.is_some_and(|last| {
-        let finished = matches!(last.info.finish.as_deref(), Some("stop")) && last.info.error.is_none();
-        last.info.time.completed.is_some() && (finished || last.info.structured.is_some())
-    })
-}
-
 /// What a prompt that was not taken means. `None`: it may have been taken all the same, so look.
 async fn refusal(run: &RunPrompt<'_>, error: &ApiError) -> Option<Failure> {
     if error.is_server_lost() {
@@ -338,7 +242,8 @@ fn failed_verdict(failure: Failure) -> Verdict {
         tool_calls: 0,
         unreported: false,
         usage: Usage::default(),
-        cost: Some(Nano::ZERO),
+        // Nothing was seen of it; whether it cost anything is for the session to say.
+        cost: None,
     }
 }
 
@@ -349,7 +254,7 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-fn unix_millis() -> i64 {
+pub(super) fn unix_millis() -> i64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
 }

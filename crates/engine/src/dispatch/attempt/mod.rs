@@ -1,0 +1,129 @@
+//! One attempt on one model: a session is opened, prompted, paid and closed, in this order.
+
+mod bill;
+mod prompts;
+mod session;
+
+pub(crate) use prompts::fresh_message_id;
+
+use super::{
+    Options,
+    prepare::{Prepared, Refusal},
+};
+use crate::{Context, server::Acquired};
+use bill::read_bill;
+use prompts::{Ran, run_prompts};
+use serde_json::Value;
+use session::{close_session, open_session};
+use std::time::{Duration, Instant};
+use switchyard_agents::opencode::{Client, Failure, Sink};
+use switchyard_core::{
+    DispatchId, ErrorClass, ModelRef, Nano, Usage,
+    dispatch::{Mode, Request},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{AttemptEnd, RunStatus};
+use tokio_util::sync::CancellationToken;
+
+pub(super) struct Attempt<'a> {
+    pub(super) context: &'a Context,
+    pub(super) request: &'a Request,
+    pub(super) options: &'a Options,
+    pub(super) client: &'a Client,
+    pub(super) acquired: &'a Acquired,
+    pub(super) prepared: &'a Prepared,
+    pub(super) id: DispatchId,
+    pub(super) sink: &'a Sink,
+    pub(super) cancel: &'a CancellationToken,
+}
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) result: Result<(String, Option<Value>), Failure>,
+    /// What was said, also by a failure.
+    pub(super) text: String,
+    pub(super) answered_by: Option<ModelRef>,
+    pub(super) usage: Usage,
+    pub(super) cost: Nano,
+    pub(super) cost_known: bool,
+    pub(super) session: String,
+    pub(super) kept: bool,
+    pub(super) warnings: Vec<String>,
+    pub(super) duration: Duration,
+}
+
+const ORDINAL: u32 = 1;
+
+pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
+    let began = Instant::now();
+    let store = &attempt.context.store;
+    let model = &attempt.prepared.route.model;
+    let (session, before) = match open_session(attempt).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
+            let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
+            // It may not even have been recorded; the error that stopped it is the one to tell.
+            drop(store.finish_attempt(attempt.id, ORDINAL, &end).await);
+            return Err(error);
+        }
+    };
+    tracing::debug!(session, "the session is open");
+    let ran = run_prompts(attempt, &session, began).await;
+    tracing::debug!(session, "the run has ended and was read back");
+    let bill = read_bill(attempt, &session, &before, &ran).await;
+    let totals = (bill.usage, bill.cost, bill.known);
+    let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
+    // Settled before the session goes: after a crash in between, its cost could be read nowhere.
+    store.finish_attempt(attempt.id, ORDINAL, &end).await?;
+    tracing::debug!(session, "the attempt is settled");
+    let kept = close_session(attempt, &session, &ran).await?;
+    tracing::debug!(session, kept, "the session is closed");
+    let Ran { report, result, mut warnings, .. } = ran;
+    warnings.extend(bill.warning);
+    warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
+    if attempt.request.mode == Mode::Agent && result.is_ok() && report.verdict.tool_calls == 0 {
+        warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
+    }
+    Ok(Outcome {
+        result,
+        text: report.verdict.text,
+        answered_by: report.verdict.answered_by,
+        usage: bill.usage,
+        cost: bill.cost,
+        cost_known: bill.known,
+        session,
+        kept,
+        warnings,
+        duration: began.elapsed(),
+    })
+}
+
+fn end_record(
+    result: &Result<(String, Option<Value>), Failure>,
+    answered_by: Option<&ModelRef>,
+    (usage, cost, cost_known): (Usage, Nano, bool),
+) -> AttemptEnd {
+    let failure = result.as_ref().err();
+    let status = match failure.map(|failure| failure.class) {
+        None => RunStatus::Ok,
+        Some(ErrorClass::Timeout) => RunStatus::Timeout,
+        Some(_) => RunStatus::Error,
+    };
+    AttemptEnd {
+        at: now_micros(),
+        status,
+        error_class: failure.map(|failure| failure.class),
+        message: failure.map(|failure| failure.message.clone()),
+        answered_by: answered_by.map(ToString::to_string),
+        usage,
+        cost,
+        cost_known,
+    }
+}
+
+fn other_model(asked: &ModelRef, answered: Option<&ModelRef>) -> Option<String> {
+    let answered = answered?;
+    (answered.base() != asked.base()).then(|| format!("{} was asked, but {} answered", asked.base(), answered.base()))
+}

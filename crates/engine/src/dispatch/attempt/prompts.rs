@@ -1,0 +1,150 @@
+//! The prompts of an attempt: one, or several when a structured answer has to be corrected.
+
+use super::Attempt;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use switchyard_agents::opencode::{
+    Expect, Failure, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, StepLimit, run_prompt,
+};
+use switchyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, dispatch::Mode, id::message_id};
+use uuid::Uuid;
+
+/// A command brings its own plan; this only ends one that runs in circles.
+const MOST_STEPS: u32 = 100;
+
+/// What the prompts of an attempt came to.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) report: PromptReport,
+    /// What the messages of all prompts say of themselves, and whether that is everything.
+    pub(super) usage: Usage,
+    pub(super) cost: Nano,
+    pub(super) is_complete: bool,
+    pub(super) result: Result<(String, Option<Value>), Failure>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Prompts until the answer fits its schema, or the tries or the time are used up.
+pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ran {
+    let mut prompt = attempt.request.prompt.clone();
+    let mut warnings = Vec::new();
+    let mut tries = 0;
+    let (mut usage, mut cost, mut is_complete) = (Usage::default(), Nano::ZERO, true);
+    loop {
+        let limits = limits(attempt, began);
+        let message = fresh_message_id();
+        let body = body(attempt, &prompt, tries == 0);
+        let expect = if attempt.request.schema.is_some() { Expect::Structured } else { Expect::Text };
+        let report = run_prompt(RunPrompt {
+            client: attempt.client,
+            hub: &attempt.acquired.hub,
+            session,
+            message: &message,
+            body: &body,
+            expect,
+            shape: if attempt.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
+            limits,
+            sink: attempt.sink,
+            cancel: attempt.cancel,
+        })
+        .await;
+        usage = usage + report.verdict.usage;
+        cost = cost + report.verdict.cost.unwrap_or_default();
+        // The amounts of several prompts are each rounded; only the session has their exact sum.
+        is_complete &= tries == 0 && report.gave_up.is_none() && report.verdict.cost.is_some();
+        warnings
+            .extend(report.warnings.iter().filter(|warning| !warnings.contains(*warning)).cloned().collect::<Vec<_>>());
+        let fault = match (&attempt.request.schema, &report.verdict.outcome) {
+            (Some(schema), Ok(answer)) => {
+                let faults = schema.faults(answer.structured.as_ref().unwrap_or(&Value::Null));
+                (!faults.is_empty()).then(|| faults.join("; "))
+            }
+            (Some(_), Err(failure)) if failure.class == ErrorClass::StructuredOutputFailed => {
+                Some(failure.message.clone())
+            }
+            _ => None,
+        };
+        let Some(fault) = fault else {
+            let result = report.verdict.outcome.clone().map(|answer| (answer.text, answer.structured));
+            let result = result.map_err(|failure| with_key_knowledge(attempt, failure));
+            return Ran { report, usage, cost, is_complete, result, warnings };
+        };
+        if tries >= attempt.context.config.dispatch.structured_retries {
+            let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
+            let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
+            return Ran { report, usage, cost, is_complete, result, warnings };
+        }
+        tries += 1;
+        warnings.push(format!("try {tries} did not fit the schema: {fault}"));
+        prompt = format!("Your last answer does not fit the required schema: {fault}\nAnswer again, corrected.");
+    }
+}
+
+/// A refused key is a missing key when there is none.
+fn with_key_knowledge(attempt: &Attempt<'_>, failure: Failure) -> Failure {
+    let provider = &attempt.prepared.route.model.provider;
+    if failure.class == ErrorClass::AuthInvalid && !attempt.prepared.catalogue.has_key(provider) {
+        return Failure { class: ErrorClass::AuthMissing, ..failure };
+    }
+    failure
+}
+
+fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
+    let settings = &attempt.context.config.dispatch;
+    let total = attempt.options.timeout.unwrap_or(match attempt.request.mode {
+        Mode::Text => settings.text_timeout,
+        Mode::Agent => settings.agent_timeout,
+        Mode::Command => settings.command_timeout,
+    });
+    RunLimits {
+        first_token: settings.first_token_timeout.0,
+        inactivity: settings.inactivity_timeout.0,
+        total: total.0,
+        began,
+        retry_wait_cap: settings.retry_wait_cap.0,
+        provider_retries: settings.provider_retries,
+        steps: Some(match attempt.request.mode {
+            // A text answer is one step; OpenCode asks again for as long as an answer ends oddly.
+            Mode::Text => StepLimit::Circles(2),
+            Mode::Agent => StepLimit::Work(attempt.options.steps.unwrap_or(settings.agent_steps)),
+            Mode::Command => StepLimit::Work(attempt.options.steps.unwrap_or(MOST_STEPS)),
+        }),
+        permission: match settings.permission_answer {
+            PermissionAnswer::Reject => PermissionPolicy::Reject,
+            PermissionAnswer::Once => PermissionPolicy::AllowOnce,
+        },
+    }
+}
+
+fn body(attempt: &Attempt<'_>, prompt: &str, with_images: bool) -> PromptBody {
+    let request = attempt.request;
+    let images = request.images.iter().filter(|_| with_images).map(|image| {
+        let data = STANDARD.encode(&image.bytes);
+        let url = format!("data:{};base64,{data}", image.mime);
+        json!({"type": "file", "mime": image.mime, "filename": image.name, "url": url})
+    });
+    let model = attempt.prepared.route.model.clone();
+    let agent = attempt.prepared.agent.clone();
+    if request.mode == Mode::Command {
+        let (name, arguments) = request.command();
+        return PromptBody::Command {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            model,
+            agent,
+            files: images.collect(),
+        };
+    }
+    let mut parts = vec![json!({"type": "text", "text": prompt})];
+    parts.extend(images);
+    let schema = request.schema.as_ref().map(|schema| schema.source().clone());
+    PromptBody::Prompt { parts, model, agent, system: request.system.clone(), schema }
+}
+
+pub(crate) fn fresh_message_id() -> String {
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let mut random = [0; 14];
+    random.copy_from_slice(&Uuid::new_v4().as_bytes()[..14]);
+    message_id(u64::try_from(millis).unwrap_or_default(), 0, random)
+}
