@@ -157,7 +157,6 @@ fn the_real_npm_without_a_network() {
 }
 
 #[test]
-#[ignore = "downloads 370 MB"]
 fn the_real_npm_with_a_network() {
     let place = Place::new();
     let binary = place.install(&[]).unwrap();
