@@ -30,6 +30,15 @@ pub fn redact(text: &str) -> String {
     out
 }
 
+/// An address without what stands before its `@`.
+#[must_use]
+pub fn redact_address(address: &str) -> String {
+    match (address.find("://"), address.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => format!("{}{}", &address[..scheme + 3], &address[at + 1..]),
+        _ => address.to_owned(),
+    }
+}
+
 fn is_boundary(c: char) -> bool {
     !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '*' | '~'))
 }
@@ -51,6 +60,13 @@ fn announces_secret(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_lose_their_passwords() {
+        assert_eq!(redact_address("http://me:pw@host:1/x"), "http://host:1/x");
+        assert_eq!(redact_address("http://host"), "http://host");
+        assert_eq!(redact_address("not a url @ all"), "not a url @ all");
+    }
 
     #[test]
     fn credentials_are_masked_and_the_rest_is_kept() {

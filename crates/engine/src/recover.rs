@@ -2,15 +2,17 @@
 //! closed in the store. Safe to repeat, and safe when two processes do it at once.
 
 use crate::{Context, owner::is_gone, server::endpoint_of};
-use switchyard_agents::opencode::{Client, Endpoint, StopOutcome, read_tree, stop_sessions};
+use switchyard_agents::opencode::{Client, Endpoint, TreeUsage, read_tree, stop_sessions};
 use switchyard_core::DispatchId;
 use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, Result, RunStatus, SessionState};
+use switchyard_store::{
+    AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, ErrorKind, Result, RunStatus, SessionState,
+};
 
 /// How long a run on a server of the user's waits for that server to be named again.
 const GIVE_UP_AFTER_MICROS: i64 = 24 * 3600 * 1_000_000;
-/// Dispatches that are mended in one go, at most.
-const AT_ONCE: u32 = 10;
+/// Open dispatches that are looked at in one go, at most.
+const AT_ONCE: u32 = 200;
 
 /// Settles dispatches that still count as running although their process is gone: the given one, or
 /// any. Returns how many were closed.
@@ -29,6 +31,12 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
         for attempt in running {
             settle(context, dispatch, attempt).await?;
         }
+        for attempt in &dispatch.attempts {
+            if let Some(session) = &attempt.session {
+                let client = client_for(context, attempt).await?;
+                release_session(context, client.as_ref(), session).await?;
+            }
+        }
         let end =
             DispatchEnd { at: now_micros(), status: RunStatus::Abandoned, error_class: None, warnings: Vec::new() };
         context.store.finish_dispatch(dispatch.id, &end).await?;
@@ -43,7 +51,7 @@ async fn is_elsewhere(context: &Context, attempts: &[&AttemptRecord]) -> bool {
     for attempt in attempts.iter().filter(|attempt| attempt.server.is_none()) {
         if let Some(session) = &attempt.session
             && let Ok(record) = context.store.session(session).await
-            && record.home != context.config.server.url.trim_end_matches('/')
+            && named_server(context).is_none_or(|client| client.address() != record.home)
         {
             return true;
         }
@@ -82,27 +90,38 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
 async fn close_session(context: &Context, client: &Client, session: &str, end: &mut AttemptEnd) -> Result<()> {
     let family =
         read_tree(client, session).await.map(|tree| tree.sessions).unwrap_or_else(|_| vec![session.to_owned()]);
-    let stopped = stop_sessions(client, &family).await == StopOutcome::Stopped;
+    stop_sessions(client, &family).await;
     if let Ok(tree) = read_tree(client, session).await {
-        end.usage = tree.usage;
-        end.cost = tree.cost;
-        // What was cut off in the middle of an answer is billed and was never reported.
-        end.cost_known = false;
-    }
-    let kept = match context.store.session(session).await {
-        Ok(record) => record.state == SessionState::Kept,
-        Err(_) => false,
-    };
-    if !kept
-        && stopped
-        && client.delete_stopped_session(session).await.is_ok()
-        && let Ok(mut record) = context.store.session(session).await
-    {
-        record.state = SessionState::Deleted;
-        record.used_at = now_micros();
-        context.store.put_session(&record).await?;
+        // A session that was used before has a past, and that is paid already.
+        let (usage, cost) = context.store.spent_in_session(session).await?;
+        let past = TreeUsage { usage, cost, cost_known: true, sessions: Vec::new() };
+        // What was cut off in the middle of an answer is billed and was never reported, so this is a lower bound.
+        (end.usage, end.cost) = tree.since(&past);
     }
     Ok(())
+}
+
+/// Says what becomes of the session: one that is to stay is free again, any other waits to be deleted.
+async fn release_session(context: &Context, client: Option<&Client>, session: &str) -> Result<()> {
+    let mut record = match context.store.session(session).await {
+        Ok(record) => record,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    record.state = match record.state {
+        SessionState::InUse => SessionState::Kept,
+        SessionState::Open => SessionState::Doomed,
+        SessionState::Kept | SessionState::Doomed | SessionState::Archived | SessionState::Deleted => return Ok(()),
+    };
+    // A server of the user's has no keeper that would delete it.
+    let alone = record.state == SessionState::Doomed && record.home.contains("://");
+    if alone
+        && let Some(client) = client
+        && client.delete_stopped_session(session).await.is_ok()
+    {
+        record.state = SessionState::Deleted;
+    }
+    context.store.put_session(&record).await
 }
 
 /// The server that the attempt ran on, if it can still be asked.
@@ -112,8 +131,15 @@ async fn client_for(context: &Context, attempt: &AttemptRecord) -> Result<Option
             let record = context.store.servers().await?.into_iter().find(|record| record.id == server);
             record.and_then(|record| endpoint_of(context, &record).ok())
         }
-        None if context.config.server.url.is_empty() => None,
-        None => Some(Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() }),
+        None => return Ok(named_server(context)),
     };
     Ok(endpoint.and_then(|endpoint| Client::new(&endpoint).ok()))
+}
+
+fn named_server(context: &Context) -> Option<Client> {
+    let url = context.config.server.url.clone();
+    if url.is_empty() {
+        return None;
+    }
+    Client::new(&Endpoint { url, password: context.server_password.clone() }).ok()
 }

@@ -1,7 +1,7 @@
 //! Old sessions: archived, with their children, when nobody has used them for some days.
 
 use crate::Context;
-use switchyard_agents::opencode::{Client, read_tree};
+use switchyard_agents::opencode::{ApiError, Client, read_tree};
 use switchyard_host::clock::now_micros;
 use switchyard_store::SessionState;
 
@@ -9,13 +9,19 @@ use switchyard_store::SessionState;
 pub(crate) async fn tidy(context: &Context, client: &Client, home: &str) {
     let Some(age) = context.config.sessions.archive_after.0 else { return };
     let before = now_micros() - i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
-    let stale = context.store.stale_sessions(before, context.config.sessions.archive_limit).await.unwrap_or_default();
-    for mut record in stale.into_iter().filter(|record| record.home == home) {
+    let limit = context.config.sessions.archive_limit;
+    let stale = context.store.stale_sessions(home, before, limit).await.unwrap_or_default();
+    for mut record in stale {
         let client = client.in_directory(record.directory.as_ref());
         let family = read_tree(&client, &record.id).await.map(|tree| tree.sessions);
+        let mut done = true;
         for session in family.unwrap_or_else(|_| vec![record.id.clone()]) {
+            let archived = client.archive_session(&session, now_micros() / 1000).await;
             // One that is gone already needs no archive.
-            drop(client.archive_session(&session, now_micros() / 1000).await);
+            done &= matches!(archived, Ok(()) | Err(ApiError::NotFound(_)));
+        }
+        if !done {
+            continue;
         }
         record.state = SessionState::Archived;
         if let Err(error) = context.store.put_session(&record).await {

@@ -17,7 +17,7 @@ pub use record::{
 
 use async_trait::async_trait;
 use std::fmt::Debug;
-use switchyard_core::{DispatchId, ServerId};
+use switchyard_core::{DispatchId, Nano, ServerId, Usage};
 
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -53,8 +53,14 @@ pub trait Store: Debug + Send + Sync {
 
     async fn session(&self, session: &str) -> Result<SessionRecord>;
 
-    /// Kept sessions that were last used before `before`, the oldest first.
-    async fn stale_sessions(&self, before: i64, limit: u32) -> Result<Vec<SessionRecord>>;
+    /// Takes a kept session for one dispatch; one that is not kept, or taken already, is a conflict.
+    async fn claim_session(&self, session: &str, now: i64) -> Result<()>;
+
+    /// What the settled attempts in this session have cost.
+    async fn spent_in_session(&self, session: &str) -> Result<(Usage, Nano)>;
+
+    /// Kept sessions of this home that were last used before `before`, the oldest first.
+    async fn stale_sessions(&self, home: &str, before: i64, limit: u32) -> Result<Vec<SessionRecord>>;
 
     /// Sessions of this home that wait to be deleted, the oldest first.
     async fn doomed_sessions(&self, home: &str, limit: u32) -> Result<Vec<SessionRecord>>;

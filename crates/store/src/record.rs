@@ -116,6 +116,8 @@ pub enum SessionState {
     Open,
     /// May be used again.
     Kept,
+    /// To be kept, and a dispatch is using it now.
+    InUse,
     /// Done with; the keeper of its server deletes it when the server has nothing better to do.
     Doomed,
     Archived,
@@ -210,7 +212,7 @@ words!(RunStatus {
     Timeout => "timeout",
     Abandoned => "abandoned",
 });
-words!(SessionState { Open => "open", Kept => "kept", Doomed => "doomed", Archived => "archived", Deleted => "deleted" });
+words!(SessionState { Open => "open", Kept => "kept", InUse => "in_use", Doomed => "doomed", Archived => "archived", Deleted => "deleted" });
 words!(ServerState { Starting => "starting", Ready => "ready", Draining => "draining", Failed => "failed" });
 
 #[cfg(test)]

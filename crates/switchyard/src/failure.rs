@@ -141,15 +141,20 @@ impl From<Refusal> for Failure {
                 Self::usage(message, "leave --session out to start a new one")
             }
             Refusal::ElsewhereSession { .. } => Self::usage(message, "name that server with --server"),
+            Refusal::OtherDirectory { directory, .. } => {
+                Self::usage(message, format!("go on with it there: --dir {directory}"))
+            }
             Refusal::SessionBusy { .. } => Self::usage(message, "wait for it, or start a new session"),
             Refusal::Server(ServerError::Api(_)) => Self {
                 hint: "start it with `opencode serve`, or leave --server and SWITCHYARD_OPENCODE_URL out".into(),
                 ..Self::classed(ErrorClass::OpencodeUnhealthy, message)
             },
-            Refusal::Server(_) | Refusal::Api(_) | Refusal::Cancelled | Refusal::Route(_) => match refusal.class() {
-                Some(class) => Self::classed(class, message),
-                None => Self::usage(message, "see `switchyard task-types` and `switchyard tiers`"),
-            },
+            Refusal::NotReady(_) | Refusal::Server(_) | Refusal::Api(_) | Refusal::Cancelled | Refusal::Route(_) => {
+                match refusal.class() {
+                    Some(class) => Self::classed(class, message),
+                    None => Self::usage(message, "see `switchyard task-types` and `switchyard tiers`"),
+                }
+            }
         }
     }
 }

@@ -137,7 +137,10 @@ impl Client {
                 Err(error) => return Err(error),
             };
             let before = newest_first.len();
-            newest_first.extend(page.into_iter().filter(|message| message.info.role == "assistant"));
+            // Ids ascend: an older answer belongs to an older prompt.
+            let follows =
+                |message: &MessageWithParts| message.info.role == "assistant" && message.info.id.as_str() > prompt;
+            newest_first.extend(page.into_iter().filter(follows));
             match next {
                 Some(next) if newest_first.len() > before => cursor = format!("&before={next}"),
                 _ => break,

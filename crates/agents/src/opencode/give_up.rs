@@ -32,6 +32,8 @@ pub enum GiveUp {
     /// The model was asked again and again, although there is nothing to do but answer.
     Loop(u32),
     Cancelled,
+    /// The server answers, but not for this session.
+    Unreadable(String),
     /// The server can no longer be asked, with what it said last.
     ServerLost(String),
     PermissionStuck(String),
@@ -72,6 +74,9 @@ impl GiveUp {
                 format!("the model did not finish its answer properly; OpenCode asked it {asked} times"),
             ),
             Self::Cancelled => Failure::new(ErrorClass::Cancelled, "cancelled"),
+            Self::Unreadable(why) => {
+                Failure::new(ErrorClass::OpencodeUnhealthy, format!("the run can no longer be read: {why}"))
+            }
             Self::ServerLost(why) => Failure::new(
                 ErrorClass::OpencodeUnhealthy,
                 format!("the OpenCode server was lost during the run: {why}"),

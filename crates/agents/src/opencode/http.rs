@@ -50,8 +50,13 @@ pub(super) struct Http {
 impl Http {
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, ApiError> {
         install_tls();
-        let bad = || ApiError::BadAddress(endpoint.url.clone());
-        let base = Url::parse(&endpoint.url).map_err(|_| bad())?;
+        let bad = || ApiError::BadAddress(switchyard_core::redact::redact_address(&endpoint.url));
+        let mut base = Url::parse(&endpoint.url).map_err(|_| bad())?;
+        let inline = base.password().map(|password| SecretString::from(password.to_owned()));
+        // A password in the address would be stored and shown with it.
+        if base.set_password(None).is_err() || base.set_username("").is_err() {
+            return Err(bad());
+        }
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(bad());
         }
@@ -65,7 +70,7 @@ impl Http {
             builder = builder.tls_certs_only(std::iter::empty());
         }
         let client = builder.build().map_err(|_| bad())?;
-        let authorization = endpoint.password.as_ref().map(|password| {
+        let authorization = endpoint.password.as_ref().or(inline.as_ref()).map(|password| {
             let pair = STANDARD.encode(format!("opencode:{}", password.expose_secret()));
             SecretString::from(format!("Basic {pair}"))
         });

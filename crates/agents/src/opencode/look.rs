@@ -45,6 +45,9 @@ pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mu
         Err(error) => return Look::Lost(error),
     };
     if running.contains_key(run.session) {
+        // Without events, what was stored since the last look is the sign of life.
+        let stored = messages.iter().map(|message| 1 + message.parts.len()).sum();
+        watch.on_look(stored, Instant::now());
         for (session, status) in running {
             let event = ServerEvent::Status { session, status };
             for action in watch.on_event(&event, Instant::now(), unix_millis()) {
@@ -93,7 +96,7 @@ async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> 
 
 /// Whether the returned message is the only one of the run, so that nothing else has to be read.
 pub(super) fn is_whole_run(run: &RunPrompt<'_>, watch: &Watch, message: &MessageWithParts) -> bool {
-    run.shape == Shape::OneAnswer && watch.steps() <= 1 && message.info.parent.as_deref() == Some(run.message)
+    run.shape == Shape::OneAnswer && watch.steps() == 1 && message.info.parent.as_deref() == Some(run.message)
 }
 
 fn answers(messages: &[MessageWithParts], prompt: &str) -> usize {

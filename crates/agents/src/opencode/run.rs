@@ -123,7 +123,10 @@ pub async fn run_prompt(run: RunPrompt<'_>) -> PromptReport {
             let mut verdict = judge(&messages, run.message, run.expect, watch.error());
             verdict.outcome = Err(reason.failure());
             // Tokens of an answer that was cut off are billed and never reported.
-            verdict.unreported |= matches!(reason, GiveUp::Timeout { .. } | GiveUp::Cancelled | GiveUp::ServerLost(_));
+            verdict.unreported |= matches!(
+                reason,
+                GiveUp::Timeout { .. } | GiveUp::Cancelled | GiveUp::ServerLost(_) | GiveUp::Unreadable(_)
+            );
             (verdict, Some(reason), Some(stop))
         }
     };
@@ -155,6 +158,13 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             () = sleep_until(patience_ends), if patience_ends.is_some() => {
                 if let Some((_, reason)) = patience { return Ended::GaveUp(reason) }
             }
+            // Events first: those that came before the answer belong to it.
+            received = events.recv() => match received {
+                Ok(HubEvent::Event(event)) => actions = watch.on_event(&event, Instant::now(), unix_millis()),
+                // What was missed is unknown: read the state again.
+                Ok(HubEvent::Connected) | Err(RecvError::Lagged(_)) => look = began.elapsed() > LOOK_SOON,
+                Err(RecvError::Closed) => return Ended::GaveUp(GiveUp::ServerLost("its events ended".into())),
+            },
             answer = &mut running, if !returned => {
                 returned = true;
                 tracing::debug!("the call has returned");
@@ -169,12 +179,6 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                     },
                 }
             }
-            received = events.recv() => match received {
-                Ok(HubEvent::Event(event)) => actions = watch.on_event(&event, Instant::now(), unix_millis()),
-                // What was missed is unknown: read the state again.
-                Ok(HubEvent::Connected) | Err(RecvError::Lagged(_)) => look = began.elapsed() > LOOK_SOON,
-                Err(RecvError::Closed) => return Ended::GaveUp(GiveUp::ServerLost("its events ended".into())),
-            },
             () = sleep_until(Some(tokio::time::Instant::from_std(look_at))) => look = true,
         }
         for action in actions {
@@ -214,7 +218,9 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             Look::Lost(error) => {
                 lost += 1;
                 if lost >= LOST_AFTER {
-                    return Ended::GaveUp(GiveUp::ServerLost(error.to_string()));
+                    let why = error.to_string();
+                    let reason = if error.is_server_lost() { GiveUp::ServerLost(why) } else { GiveUp::Unreadable(why) };
+                    return Ended::GaveUp(reason);
                 }
                 look_at = Instant::now() + LOOK_SOON * 4;
             }
@@ -229,9 +235,10 @@ async fn refusal(run: &RunPrompt<'_>, error: &ApiError) -> Option<Failure> {
         let taken = arrived.iter().any(|message| message.info.id == run.message);
         return (!taken).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()));
     }
-    // A run that fails before it begins answers 500; the cause is on the event stream.
-    let explained = matches!(error, ApiError::Refused { status: 500, .. });
-    (!explained).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()))
+    // A run that fails before it begins answers 500, and the cause is on the event stream; a proxy that loses
+    // patience answers much the same, and the run goes on.
+    let unclear = matches!(error, ApiError::Refused { status: 500.., .. });
+    (!unclear).then(|| Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()))
 }
 
 fn failed_verdict(failure: Failure) -> Verdict {

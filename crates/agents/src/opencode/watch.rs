@@ -44,6 +44,7 @@ pub(super) struct Watch {
     steps: HashSet<String>,
     error: Option<RunError>,
     text_parts_shown: Option<String>,
+    stored: usize,
 }
 
 impl Watch {
@@ -61,6 +62,7 @@ impl Watch {
             steps: HashSet::new(),
             error: None,
             text_parts_shown: None,
+            stored: 0,
         }
     }
 
@@ -76,6 +78,17 @@ impl Watch {
 
     pub(super) fn error(&self) -> Option<&RunError> {
         self.error.as_ref()
+    }
+
+    /// How many messages and parts a look has found.
+    pub(super) fn on_look(&mut self, stored: usize, now: Instant) {
+        if stored > self.stored {
+            // The prompt itself is the first; more than that is an answer.
+            if self.stored > 0 {
+                self.sign_of_life(now);
+            }
+            self.stored = stored;
+        }
     }
 
     /// Steps that the root has begun, as far as events told.

@@ -15,15 +15,18 @@ use crate::{
     server::{Acquired, Instance, acquire, give_up, release},
     tidy::tidy,
 };
-use attempt::{Attempt, run_attempt};
+use attempt::{Attempt, run_attempt, twice};
 use prepare::prepare;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{DispatchId, dispatch::Request, duration::Limit};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{DispatchEnd, RunStatus};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+
+/// The first look at a directory can make OpenCode load plugins; more than this is a hang.
+const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// What may differ from the configuration for one dispatch.
 #[derive(Debug, Clone, Default)]
@@ -83,9 +86,18 @@ async fn on_server(
 ) -> Result<DispatchReport, Refusal> {
     let client = acquired.client.in_directory(&request.directory);
     let mut warnings = acquired.warnings.clone();
-    let instance = Instance::look(context, acquired.managed, &client, &request.directory).await;
-    warnings.extend(instance.warning.iter().cloned());
-    let prepared = prepare(context, request, &client, acquired, &instance).await?;
+    let preparing = async {
+        let instance = Instance::look(context, acquired.managed, &client, &request.directory).await;
+        let prepared = prepare(context, request, &client, acquired, &instance).await?;
+        Ok::<_, Refusal>((prepared, instance.warning))
+    };
+    let (prepared, warning) = tokio::select! {
+        prepared = tokio::time::timeout(READY_WITHIN, preparing) => {
+            prepared.map_err(|_| Refusal::NotReady(switchyard_core::duration::show(READY_WITHIN)))??
+        }
+        () = cancel.cancelled() => return Err(Refusal::Cancelled),
+    };
+    warnings.extend(warning);
     tracing::debug!(model = %prepared.route.model, "the model is chosen");
     warnings.extend(prepared.route.warnings.iter().cloned());
     let attempt =
@@ -105,14 +117,18 @@ async fn on_server(
         tidy(context, &client, &acquired.home).await;
         drop(recover_abandoned(context, None).await);
     }
-    let report = report::build(context, request, &prepared.route, id, outcome, warnings, began);
+    let settled = outcome.settled;
+    let mut report = report::build(context, request, &prepared.route, id, outcome, warnings, began);
     let end = DispatchEnd {
         at: now_micros(),
         status: report.status.into(),
         error_class: report.error.as_ref().map(|error| error.class),
         warnings: report.warnings.clone(),
     };
-    context.store.finish_dispatch(id, &end).await?;
-    tracing::debug!(%id, "the dispatch is recorded");
+    // A dispatch whose attempt is not settled stays open, so that recovery finds it.
+    if settled && let Err(error) = twice(|| context.store.finish_dispatch(id, &end)).await {
+        report.warnings.push(format!("the dispatch could not be recorded: {error}"));
+    }
+    tracing::debug!(%id, settled, "the dispatch is recorded");
     Ok(report)
 }

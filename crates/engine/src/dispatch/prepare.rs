@@ -32,8 +32,12 @@ pub enum Refusal {
     ElsewhereSession { session: String, server: String },
     #[error("session {session} speaks with {model}; another model needs a session of its own")]
     OtherModel { session: String, model: String },
+    #[error("session {session} works in {directory}")]
+    OtherDirectory { session: String, directory: String },
     #[error("session {session} is busy with another prompt")]
     SessionBusy { session: String },
+    #[error("the server was not ready for the prompt within {0}")]
+    NotReady(String),
     #[error(transparent)]
     Server(#[from] ServerError),
     #[error(transparent)]
@@ -68,7 +72,9 @@ impl Refusal {
             | Self::UnknownSession(_)
             | Self::ElsewhereSession { .. }
             | Self::OtherModel { .. }
+            | Self::OtherDirectory { .. }
             | Self::SessionBusy { .. } => None,
+            Self::NotReady(_) => Some(ErrorClass::Timeout),
         }
     }
 }
@@ -104,7 +110,7 @@ pub(super) async fn prepare(
     let (routed, agent) = tokio::join!(routing, choose_agent(request, client, acquired));
     let (route, catalogue) = routed?;
     if let Some(session) = &request.session {
-        check_session(context, session, &route, acquired, client).await?;
+        check_session(context, session, &request.directory, &route, acquired, client).await?;
     }
     Ok(Prepared { route, catalogue, agent: agent? })
 }
@@ -162,6 +168,7 @@ fn short_list(name: &str, known: &[String]) -> String {
 async fn check_session(
     context: &Context,
     session: &str,
+    directory: &std::path::Path,
     route: &Route,
     acquired: &Acquired,
     client: &Client,
@@ -177,6 +184,10 @@ async fn check_session(
         Ok(_) => {}
         Err(ApiError::NotFound(_)) => return Err(unknown()),
         Err(error) => return Err(error.into()),
+    }
+    // OpenCode runs a session in its own directory and reports it only there, whatever the request says.
+    if std::path::Path::new(&record.directory) != directory {
+        return Err(Refusal::OtherDirectory { session: session.to_owned(), directory: record.directory });
     }
     if record.model != route.model.to_string() {
         return Err(Refusal::OtherModel { session: session.to_owned(), model: record.model });

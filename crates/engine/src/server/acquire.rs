@@ -158,10 +158,11 @@ async fn try_lease(
     Ok(None)
 }
 
-/// Says that a managed server cannot be used; its keeper ends it and whatever hangs on it.
+/// Says that a managed server did not do what it should. It gets no new work; whether what it still has must
+/// be ended as well, its keeper decides by its own health checks: one slow call proves nothing.
 pub(crate) async fn give_up(context: &Context, server: ServerId) {
     // A server that is gone from the registry needs no more giving up.
-    drop(context.store.set_server_state(server, ServerState::Failed, now_micros()).await);
+    drop(context.store.set_server_state(server, ServerState::Draining, now_micros()).await);
 }
 
 /// Starts a keeper and waits until its server is ready or has failed. A lock makes sure that commands
@@ -196,6 +197,8 @@ async fn start(
     retire_others(context, &servers, print).await;
     let order = KeeperOrder::new(context, ServerId(Uuid::now_v7()), slot, print, binary);
     let json = serde_json::to_string(&order).map_err(std::io::Error::other)?;
+    // The slot is taken before the lock is given back, whatever happens to this process meanwhile.
+    context.store.put_server(&order.first_record(this_process()?)).await?;
     let log = log_file(&servers_dir, order.server);
     let mut keeper = spawn_detached(&context.program, ["keeper", &json], &context.environment, &servers_dir, &log)?;
     wait_ready(context, &order, &mut keeper, deadline).await

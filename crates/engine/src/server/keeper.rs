@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Context,
-    owner::{owner_of, this_process},
+    owner::{is_gone, owner_of, this_process},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -21,7 +21,7 @@ use std::{
 use switchyard_agents::opencode::launch::server_environment;
 use switchyard_core::{ServerId, config};
 use switchyard_host::{GuardedChild, clock::now_micros, orphan};
-use switchyard_store::{ServerRecord, ServerState};
+use switchyard_store::{Owner, ServerRecord, ServerState};
 
 const LAST_TIDYING: Duration = Duration::from_secs(3);
 
@@ -57,14 +57,42 @@ impl KeeperOrder {
             owner_pid: context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()),
         }
     }
+
+    /// The server's row before it runs.
+    pub(super) fn first_record(&self, keeper: Owner) -> ServerRecord {
+        let now = now_micros();
+        ServerRecord {
+            id: self.server,
+            slot: self.slot.clone(),
+            state: ServerState::Starting,
+            url: String::new(),
+            version: String::new(),
+            fingerprint: self.fingerprint.clone(),
+            keeper,
+            process: None,
+            started_at: now,
+            changed_at: now,
+            problem: None,
+        }
+    }
+}
+
+/// Whether another server has this slot: two must never open one database. Of two, the older id stays.
+async fn slot_is_taken(context: &Context, order: &KeeperOrder) -> bool {
+    let servers = context.store.servers().await.unwrap_or_default();
+    servers.iter().any(|other| other.slot == order.slot && other.id < order.server && !is_gone(&other.keeper))
 }
 
 /// Runs one managed server to its end. Returns the problem when it could not be started.
 pub async fn keep(context: &Context, order: &KeeperOrder) -> Result<(), String> {
     // On systems without subreapers the guard alone answers for orphans.
     drop(orphan::become_subreaper());
-    let mut record = first_record(order)?;
+    let mut record = order.first_record(this_process().map_err(|error| error.to_string())?);
     context.store.put_server(&record).await.map_err(|error| error.to_string())?;
+    if slot_is_taken(context, order).await {
+        drop(context.store.remove_server(order.server, now_micros()).await);
+        return Err("another server has this database".into());
+    }
     let started = start(context, order).await;
     let Launched { mut guarded, client, url, version } = match started {
         Ok(started) => started,
@@ -91,23 +119,6 @@ pub async fn keep(context: &Context, order: &KeeperOrder) -> Result<(), String> 
     }
     end(context, order, guarded).await;
     stored
-}
-
-fn first_record(order: &KeeperOrder) -> Result<ServerRecord, String> {
-    let now = now_micros();
-    Ok(ServerRecord {
-        id: order.server,
-        slot: order.slot.clone(),
-        state: ServerState::Starting,
-        url: String::new(),
-        version: String::new(),
-        fingerprint: order.fingerprint.clone(),
-        keeper: this_process().map_err(|error| error.to_string())?,
-        process: None,
-        started_at: now,
-        changed_at: now,
-        problem: None,
-    })
 }
 
 async fn start(context: &Context, order: &KeeperOrder) -> Result<Launched, String> {
@@ -140,5 +151,4 @@ async fn end(context: &Context, order: &KeeperOrder, mut guarded: GuardedChild) 
     // The row goes last: while it is there, nobody else opens this server's database.
     drop(context.store.remove_server(order.server, now_micros()).await);
     remove_files(&context.servers_dir(), order.server, false);
-    drop(std::fs::remove_dir_all(context.servers_dir().join(format!("{}.directories", order.server))));
 }

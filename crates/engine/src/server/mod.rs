@@ -12,7 +12,7 @@ mod watch;
 
 pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, locate_with, release};
 pub use keeper::{KeeperOrder, keep};
-pub use registry::{ServerStatus, prune, statuses, stop_all};
+pub use registry::{ServerStatus, Stopped, prune, statuses, stop_all};
 
 pub(crate) use acquire::{give_up, version_warning};
 pub(crate) use instance::Instance;

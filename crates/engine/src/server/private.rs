@@ -33,6 +33,7 @@ pub(crate) fn endpoint_of(context: &Context, server: &ServerRecord) -> io::Resul
 
 /// Removes what a server that is gone has left. Its log goes too unless it failed.
 pub(super) fn remove_files(servers: &std::path::Path, server: ServerId, keep_log: bool) {
+    drop(std::fs::remove_dir_all(servers.join(format!("{server}.directories"))));
     for file in
         [Some(password_file(servers, server)), (!keep_log).then(|| log_file(servers, server))].into_iter().flatten()
     {

@@ -40,7 +40,8 @@ pub async fn prune(context: &Context) -> Result<Vec<ServerRecord>> {
         {
             tracing::warn!(server = %server.id, ?survivors, "processes of a dead server could not be ended");
         }
-        remove_files(&context.servers_dir(), server.id, server.state == ServerState::Failed);
+        let keep_log = matches!(server.state, ServerState::Failed | ServerState::Starting);
+        remove_files(&context.servers_dir(), server.id, keep_log);
         context.store.remove_server(server.id, now_micros()).await?;
     }
     Ok(alive)
@@ -62,8 +63,15 @@ pub async fn statuses(context: &Context) -> Result<Vec<ServerStatus>> {
     Ok(found)
 }
 
-/// Ends every managed server of this machine and returns how many there were.
-pub async fn stop_all(context: &Context) -> Result<usize> {
+/// What became of the servers that were told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped {
+    pub ended: usize,
+    pub left: usize,
+}
+
+/// Ends every managed server of this machine.
+pub async fn stop_all(context: &Context) -> Result<Stopped> {
     let servers = prune(context).await?;
     for server in &servers {
         drop(context.store.set_server_state(server.id, ServerState::Draining, now_micros()).await);
@@ -88,5 +96,6 @@ pub async fn stop_all(context: &Context) -> Result<usize> {
     }
     // Work that was running there is settled with what can still be known.
     drop(recover_abandoned(context, None).await);
-    Ok(servers.len())
+    let left = prune(context).await?.len();
+    Ok(Stopped { ended: servers.len().saturating_sub(left), left })
 }

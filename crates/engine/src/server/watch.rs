@@ -56,7 +56,8 @@ pub(super) async fn watch(
             Err(()) if store_seen.elapsed() > STORE_PATIENCE => return "the store is out of reach",
             Err(()) => {}
         }
-        let too_large = || tree::resident_bytes(&[guarded.identity().pid]) > settings.memory_limit_mib << 20;
+        let too_large =
+            || tree::resident_bytes(&[guarded.identity().pid]) > settings.memory_limit_mib.saturating_mul(1 << 20);
         let idle = settings.idle_timeout.0.is_some_and(|limit| last_use.elapsed() >= limit);
         let unused = last_use.elapsed() > TICK;
         if Instant::now() >= next_health {
@@ -92,8 +93,11 @@ pub(super) async fn delete_doomed(context: &Context, order: &KeeperOrder, client
     for mut session in doomed {
         let client = client.in_directory(session.directory.as_ref());
         // Stopped first: OpenCode does not end a run because its session is deleted.
-        let stopped = stop_sessions(&client, std::slice::from_ref(&session.id)).await == StopOutcome::Stopped;
-        if stopped && client.delete_stopped_session(&session.id).await.is_ok() {
+        let stopped = stop_sessions(&client, std::slice::from_ref(&session.id)).await;
+        if stopped == StopOutcome::Unreachable {
+            return;
+        }
+        if stopped == StopOutcome::Stopped && client.delete_stopped_session(&session.id).await.is_ok() {
             session.state = SessionState::Deleted;
             drop(context.store.put_session(&session).await);
         }

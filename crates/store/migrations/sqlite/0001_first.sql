@@ -47,6 +47,8 @@ CREATE TABLE attempt (
     CHECK ((status = 'running') = (ended_at IS NULL))
 ) STRICT;
 
+CREATE INDEX attempt_session ON attempt (session) WHERE session IS NOT NULL;
+
 CREATE TABLE session (
     id TEXT PRIMARY KEY NOT NULL,
     home TEXT NOT NULL,
@@ -56,7 +58,7 @@ CREATE TABLE session (
     used_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX session_kept ON session (used_at, id) WHERE state = 'kept';
+CREATE INDEX session_kept ON session (home, used_at, id) WHERE state = 'kept';
 CREATE INDEX session_doomed ON session (home, used_at, id) WHERE state = 'doomed';
 
 CREATE TABLE server (

@@ -32,7 +32,7 @@ use open::{Connections, Missing};
 use serde_json::Value;
 use sqlx::{Sqlite, Transaction};
 use std::path::Path;
-use switchyard_core::{DispatchId, ServerId};
+use switchyard_core::{DispatchId, Nano, ServerId, Usage};
 
 #[derive(Debug)]
 pub struct SqliteStore {
@@ -108,8 +108,16 @@ impl Store for SqliteStore {
         session::one(self, session).await
     }
 
-    async fn stale_sessions(&self, before: i64, limit: u32) -> Result<Vec<SessionRecord>> {
-        session::stale(self, before, limit).await
+    async fn claim_session(&self, session: &str, now: i64) -> Result<()> {
+        session::claim(self, session, now).await
+    }
+
+    async fn spent_in_session(&self, session: &str) -> Result<(Usage, Nano)> {
+        session::spent(self, session).await
+    }
+
+    async fn stale_sessions(&self, home: &str, before: i64, limit: u32) -> Result<Vec<SessionRecord>> {
+        session::stale(self, home, before, limit).await
     }
 
     async fn doomed_sessions(&self, home: &str, limit: u32) -> Result<Vec<SessionRecord>> {

@@ -18,7 +18,8 @@ async fn listings_use_their_indexes() {
     for (sql, expected) in [
         (dispatch::RECENT, "SCAN dispatch USING INDEX dispatch_recent"),
         (dispatch::UNFINISHED, "SCAN dispatch USING INDEX dispatch_unfinished"),
-        (session::STALE, "SEARCH session USING INDEX session_kept (used_at<?)"),
+        (session::STALE, "SEARCH session USING INDEX session_kept (home=? AND used_at<?)"),
+        (session::SPENT, "SEARCH attempt USING INDEX attempt_session (session=?)"),
         (session::DOOMED, "SEARCH session USING INDEX session_doomed (home=?)"),
         (event::AFTER, "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"),
     ] {

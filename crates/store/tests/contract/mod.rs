@@ -35,6 +35,7 @@ macro_rules! suite {
             dispatch: recent_ones_come_newest_first_and_unfinished_ones_oldest_first,
             session: a_session_keeps_its_home_and_model,
             session: only_kept_sessions_become_stale,
+            session: a_kept_session_is_claimed_once,
             session: doomed_sessions_are_found_by_their_home,
             server: a_server_is_replaced_in_place_and_keeps_its_leases,
             server: a_server_moves_through_its_states,

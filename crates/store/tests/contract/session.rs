@@ -25,6 +25,9 @@ pub async fn a_session_keeps_its_home_and_model(backend: &dyn Backend) {
 
 pub async fn only_kept_sessions_become_stale(backend: &dyn Backend) {
     let store = backend.fresh().await;
+    let home = sample::session("any", SessionState::Kept, 0).home;
+    let elsewhere = SessionRecord { home: "elsewhere".into(), ..sample::session("other", SessionState::Kept, 1) };
+    store.put_session(&elsewhere).await.unwrap();
     for (id, state, used_at) in [
         ("newer", SessionState::Kept, 30),
         ("oldest", SessionState::Kept, 10),
@@ -37,8 +40,8 @@ pub async fn only_kept_sessions_become_stale(backend: &dyn Backend) {
         store.put_session(&sample::session(id, state, used_at)).await.unwrap();
     }
     let [oldest, older] = [("oldest", 10), ("older", 20)].map(|(id, at)| sample::session(id, SessionState::Kept, at));
-    assert_eq!(store.stale_sessions(30, 9).await.unwrap(), [oldest.clone(), older]);
-    assert_eq!(store.stale_sessions(30, 1).await.unwrap(), [oldest]);
+    assert_eq!(store.stale_sessions(&home, 30, 9).await.unwrap(), [oldest.clone(), older]);
+    assert_eq!(store.stale_sessions(&home, 30, 1).await.unwrap(), [oldest]);
 }
 
 pub async fn doomed_sessions_are_found_by_their_home(backend: &dyn Backend) {
@@ -54,4 +57,15 @@ pub async fn doomed_sessions_are_found_by_their_home(backend: &dyn Backend) {
     let gone = SessionRecord { state: SessionState::Deleted, ..doomed("first", 10) };
     store.put_session(&gone).await.unwrap();
     assert_eq!(store.doomed_sessions(&home, 9).await.unwrap(), [doomed("later", 9)]);
+}
+
+pub async fn a_kept_session_is_claimed_once(backend: &dyn Backend) {
+    let store = backend.fresh().await;
+    store.put_session(&sample::session("one", SessionState::Kept, 1)).await.unwrap();
+    store.put_session(&sample::session("doomed", SessionState::Doomed, 1)).await.unwrap();
+    store.claim_session("one", 5).await.unwrap();
+    assert_eq!(store.session("one").await.unwrap(), sample::session("one", SessionState::InUse, 5));
+    for id in ["one", "doomed", "unknown"] {
+        assert_eq!(store.claim_session(id, 6).await.unwrap_err().kind(), ErrorKind::Conflict, "{id}");
+    }
 }

@@ -86,7 +86,7 @@ async fn contents(store: &SqliteStore) -> String {
         leases.extend(store.leases(server.id).await.unwrap());
     }
     let dispatches = store.recent_dispatches(1_000).await.unwrap();
-    let sessions = store.stale_sessions(i64::MAX, 1_000).await.unwrap();
+    let sessions = store.stale_sessions("slot-1", i64::MAX, 1_000).await.unwrap();
     let events = store.events_after(0, 1_000).await.unwrap();
     format!("{dispatches:#?}{sessions:#?}{servers:#?}{leases:#?}{events:#?}")
 }

@@ -178,7 +178,7 @@ async fn version_1_is_read_whole() {
     for session in sessions() {
         assert_eq!(store.session(&session.id).await.unwrap(), session);
     }
-    assert_eq!(store.stale_sessions(i64::MAX, 9).await.unwrap(), sessions()[..1]);
+    assert_eq!(store.stale_sessions("slot-1", i64::MAX, 9).await.unwrap(), sessions()[..1]);
     assert_eq!(store.servers().await.unwrap(), servers());
     let lease = Lease { server: id("a1"), holder: id("02"), owner: owner(12), at: 1_760_000_010_050_000 };
     assert_eq!(store.leases(id("a1")).await.unwrap(), [lease]);

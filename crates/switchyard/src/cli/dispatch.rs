@@ -90,11 +90,11 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     let display = Display::new(streaming, &waiting_for(&request.selector));
     let cancel = cancel_on_signal();
     let result = dispatch(&context, &request, &options, &display.sink(), &cancel).await;
-    let streamed = display.finish();
+    let shown = display.finish();
     let report = result?;
     match format {
         Format::Json => ui::json(&report),
-        Format::People => show(&report, &request, &options, streamed),
+        Format::People => show(&report, &request, &options, &shown),
     }
     Ok(match &report.error {
         None => ExitCode::SUCCESS,
@@ -159,7 +159,8 @@ fn waiting_for(selector: &Selector) -> String {
     }
 }
 
-fn show(report: &DispatchReport, request: &Request, options: &Options, streamed: bool) {
+fn show(report: &DispatchReport, request: &Request, options: &Options, shown: &str) {
+    let streamed = !shown.is_empty();
     for warning in &report.warnings {
         ui::warn(warning);
     }
@@ -178,8 +179,8 @@ fn show(report: &DispatchReport, request: &Request, options: &Options, streamed:
         None => report.text.clone(),
     };
     if streamed {
-        // The text is on the screen already; what is known only now follows it.
-        ui::result("");
+        // The text is on the screen already, unless some of it was lost on the way.
+        ui::result(missing(shown, &text).unwrap_or_default());
         ui::frame(&header(report, request, options));
     } else {
         ui::frame(&header(report, request, options));
@@ -188,6 +189,15 @@ fn show(report: &DispatchReport, request: &Request, options: &Options, streamed:
     if report.kept {
         ui::note(&format!("session {} is kept: go on with --session {0}", report.session_id));
     }
+}
+
+/// What of the answer is not on the screen yet. Steps before the last one may be there as well.
+fn missing<'a>(shown: &str, text: &'a str) -> Option<&'a str> {
+    let (shown, text) = (shown.trim_end(), text.trim_end());
+    if shown.ends_with(text) {
+        return None;
+    }
+    Some(text.strip_prefix(shown).unwrap_or(text))
 }
 
 /// `--- dispatch response from p/m [routed: code-review, structured-json] (1.2s, $0.0032) ---`
@@ -246,4 +256,22 @@ fn cancel_on_signal() -> CancellationToken {
         }
     }));
     cancel
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    #[test]
+    fn what_a_stream_lost_is_shown_in_the_end() {
+        let table = [
+            ("whole answer", "whole answer\n", None),
+            ("first step\nwhole answer", "whole answer", None),
+            ("whole an", "whole answer", Some("swer")),
+            ("wh answer", "whole answer", Some("whole answer")),
+        ];
+        for (shown, text, rest) in table {
+            assert_eq!(missing(shown, text), rest, "{shown}");
+        }
+    }
 }

@@ -65,7 +65,16 @@ pub async fn run(global: &Global, command: &OpencodeCommand) -> Result<ExitCode,
             }
         }
         OpencodeCommand::Stop { dry_run: false } => {
-            let count = stop_all(&context).await?;
+            let stopped = stop_all(&context).await?;
+            if stopped.left > 0 {
+                let message = format!("{} of the managed servers did not end", stopped.left);
+                return Err(Failure::unavailable(
+                    "opencode_unhealthy",
+                    message,
+                    "look at `switchyard opencode status`",
+                ));
+            }
+            let count = stopped.ended;
             match global.format() {
                 Format::Json => ui::json(&json!({"stopped": count})),
                 Format::People => ui::result(&format!("ended {count} managed server{}", plural(count))),

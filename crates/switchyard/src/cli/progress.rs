@@ -3,10 +3,7 @@
 use crate::ui;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use switchyard_agents::opencode::{Progress, Sink};
@@ -15,7 +12,7 @@ use switchyard_agents::opencode::{Progress, Sink};
 pub struct Display {
     spinner: ProgressBar,
     streaming: bool,
-    streamed: Arc<AtomicBool>,
+    shown: Arc<Mutex<String>>,
 }
 
 impl Display {
@@ -26,7 +23,7 @@ impl Display {
         spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         spinner.set_message(waiting_for.to_owned());
         spinner.enable_steady_tick(Duration::from_millis(120));
-        Self { spinner, streaming, streamed: Arc::default() }
+        Self { spinner, streaming, shown: Arc::default() }
     }
 
     pub fn sink(&self) -> Sink {
@@ -34,7 +31,9 @@ impl Display {
         Arc::new(move |progress| match progress {
             Progress::Text(text) if display.streaming => {
                 display.spinner.finish_and_clear();
-                display.streamed.store(true, Ordering::Relaxed);
+                if let Ok(mut shown) = display.shown.lock() {
+                    shown.push_str(&text);
+                }
                 ui::piece(&text);
             }
             Progress::Text(_) => {}
@@ -51,9 +50,9 @@ impl Display {
         }
     }
 
-    /// Ends the showing; tells whether any of the answer's text was shown.
-    pub fn finish(&self) -> bool {
+    /// Ends the showing; returns what of the answer's text was shown.
+    pub fn finish(&self) -> String {
         self.spinner.finish_and_clear();
-        self.streamed.load(Ordering::Relaxed)
+        self.shown.lock().map(|shown| shown.clone()).unwrap_or_default()
     }
 }

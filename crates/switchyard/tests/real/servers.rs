@@ -204,3 +204,19 @@ fn a_users_own_server_is_used_and_left_alone() {
     assert_eq!(one_server(&env)["id"], server["id"]);
     env.stop_servers();
 }
+
+#[test]
+fn a_killed_dispatch_of_a_continued_session_keeps_it_and_pays_only_its_own_part() {
+    let env = own_env("continued");
+    let key = env.provider.script("continued", vec![Step::text("first"), Step::hang_mid_stream(), Step::text("third")]);
+    let first = env.dispatch(&["-m", "scripted/alpha", "--keep", &key]).expect_ok();
+    let session = first["session_id"].as_str().expect("an id");
+    let mut running = env.spawn(&["dispatch", "--json", "-m", "scripted/alpha", "--session", session, &key]);
+    env.provider.wait_for_requests(&key, 2);
+    running.kill().expect("killed");
+    running.wait().expect("reaped");
+    eventually("the lease is gone", SOON, || one_server(&env)["leases"] == 0);
+    let third = env.dispatch(&["-m", "scripted/alpha", "--session", session, &key]).expect_ok();
+    assert_eq!(third["text"], "third");
+    env.stop_servers();
+}

@@ -49,3 +49,39 @@ fn a_busy_session_takes_one_prompt_at_a_time() {
     let report = switchyard_testkit::environment::finish(running).expect_ok();
     assert_eq!(report["text"], "late");
 }
+
+#[test]
+fn a_session_goes_on_only_in_its_own_directory() {
+    let opening = env().provider.script("home", vec![Step::text("here")]);
+    let first = env().dispatch(&["-m", "scripted/alpha", "--keep", &opening]).expect_ok();
+    let session = first["session_id"].as_str().expect("an id");
+    let elsewhere = env().root.join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).expect("a directory");
+    let dir = elsewhere.to_string_lossy();
+    let refused = env().dispatch(&["-m", "scripted/alpha", "--session", session, "--dir", &dir, "and there?"]);
+    refused.expect_code(2);
+    let hint = refused.json()["error"]["hint"].as_str().unwrap_or_default().to_owned();
+    assert!(hint.contains(&env().project().to_string_lossy().into_owned()), "{hint}");
+}
+
+#[test]
+fn two_prompts_at_once_for_one_session_have_one_winner() {
+    let opening = env().provider.script("race-open", vec![Step::text("hi")]);
+    let first = env().dispatch(&["-m", "scripted/alpha", "--keep", &opening]).expect_ok();
+    let session = first["session_id"].as_str().expect("an id");
+    let delay = std::time::Duration::from_secs(2);
+    let keys = [0, 1].map(|n| env().provider.script("race", vec![Step::text(format!("answer {n}")).delay(delay)]));
+    let children = keys
+        .each_ref()
+        .map(|key| env().spawn(&["dispatch", "--json", "-m", "scripted/alpha", "--session", session, key]));
+    let outcomes = children.map(switchyard_testkit::environment::finish);
+    let won: Vec<_> = (0..2).filter(|n| outcomes[*n].code == Some(0)).collect();
+    assert_eq!(won.len(), 1, "{outcomes:#?}");
+    let report = outcomes[won[0]].expect_ok();
+    assert_eq!(report["text"], format!("answer {}", won[0]), "the winner has its own answer");
+    assert_bill(&report, &env().provider.requests(&keys[won[0]]));
+    assert_eq!(outcomes[1 - won[0]].code, Some(2), "{}", outcomes[1 - won[0]].stdout);
+    // The loser left the session as it was.
+    let again = env().provider.script("race-after", vec![Step::text("still here")]);
+    env().dispatch(&["-m", "scripted/alpha", "--session", session, &again]).expect_ok();
+}

@@ -22,7 +22,7 @@ use switchyard_core::{
     dispatch::{Mode, Request},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, RunStatus};
+use switchyard_store::{AttemptEnd, RunStatus, StoreError};
 use tokio_util::sync::CancellationToken;
 
 pub(super) struct Attempt<'a> {
@@ -49,6 +49,8 @@ pub(super) struct Outcome {
     pub(super) cost_known: bool,
     pub(super) session: String,
     pub(super) kept: bool,
+    /// Whether its end is in the store.
+    pub(super) settled: bool,
     pub(super) warnings: Vec<String>,
     pub(super) duration: Duration,
 }
@@ -75,12 +77,19 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
     let bill = read_bill(attempt, &session, &before, &ran).await;
     let totals = (bill.usage, bill.cost, bill.known);
     let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
-    // Settled before the session goes: after a crash in between, its cost could be read nowhere.
-    store.finish_attempt(attempt.id, ORDINAL, &end).await?;
+    // Settled before the session goes: after a crash in between, its cost could be read nowhere. From here on
+    // the answer is paid for: what cannot be recorded is said with it, and never takes its place.
+    let settled = twice(|| store.finish_attempt(attempt.id, ORDINAL, &end)).await;
     tracing::debug!(session, "the attempt is settled");
-    let kept = close_session(attempt, &session, &ran).await?;
-    tracing::debug!(session, kept, "the session is closed");
+    let closed = match &settled {
+        Ok(()) => close_session(attempt, &session, &ran).await.map_err(|refusal| refusal.to_string()),
+        // Its cost is still to be read, so it stays; recovery settles it when this process is gone.
+        Err(error) => Err(error.to_string()),
+    };
+    tracing::debug!(session, ?closed, "the session is closed");
     let Ran { report, result, mut warnings, .. } = ran;
+    let kept = closed.as_ref().copied().unwrap_or(true);
+    warnings.extend(closed.err().map(|error| format!("the dispatch could not be recorded: {error}")));
     warnings.extend(bill.warning);
     warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
     if attempt.request.mode == Mode::Agent && result.is_ok() && report.verdict.tool_calls == 0 {
@@ -95,9 +104,22 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
         cost_known: bill.known,
         session,
         kept,
+        settled: settled.is_ok(),
         warnings,
         duration: began.elapsed(),
     })
+}
+
+/// A store that was busy for a moment gets a second chance.
+pub(super) async fn twice<F, T>(mut change: F) -> Result<(), StoreError>
+where
+    F: FnMut() -> T,
+    T: Future<Output = Result<(), StoreError>>,
+{
+    match change().await {
+        Ok(()) => Ok(()),
+        Err(_) => change().await,
+    }
 }
 
 fn end_record(

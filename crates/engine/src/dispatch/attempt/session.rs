@@ -12,7 +12,7 @@ use crate::{
 use std::time::Duration;
 use switchyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
 use switchyard_host::clock::now_micros;
-use switchyard_store::{NewAttempt, NewDispatch, SessionRecord, SessionState};
+use switchyard_store::{ErrorKind, NewAttempt, NewDispatch, SessionRecord, SessionState};
 
 const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -20,33 +20,69 @@ const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 /// first prompt can cost anything; an empty session that a crash leaves behind carries our id in its title.
 pub(super) async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refusal> {
     let opening = async {
-        match &attempt.request.session {
-            Some(session) => Ok((session.clone(), read_tree(attempt.client, session).await?)),
-            None => {
-                let created = attempt.client.create_session(&new_session(attempt.request, attempt.id)).await?;
-                Ok::<_, Refusal>((created.id, TreeUsage::default()))
-            }
+        tokio::select! {
+            biased;
+            opened = take_session(attempt) => opened,
+            () = no_events(attempt) => Err(Refusal::Api(ApiError::Deadline(attempt.client.address()))),
         }
     };
-    let ((), (id, before), ()) = tokio::try_join!(record_begin(attempt), opening, events_stand(attempt))?;
-    attempt.context.store.set_attempt_session(attempt.id, ORDINAL, &id).await?;
-    // One that is to stay counts as kept from the start: whoever cleans up after a crash must not remove it.
-    let state = match afterwards(attempt.request) {
-        Afterwards::Keep => SessionState::Kept,
-        Afterwards::Delete => SessionState::Open,
+    let (recorded, opened) = tokio::join!(record_begin(attempt), opening);
+    let (id, before) = opened?;
+    let noted = async {
+        recorded?;
+        // A prompt before the stream stands could lose its first events; without one, looking carries the run.
+        attempt.acquired.hub.wait_connected(STREAM_PATIENCE).await;
+        attempt.context.store.set_attempt_session(attempt.id, ORDINAL, &id).await?;
+        let state = match afterwards(attempt.request) {
+            Afterwards::Keep => SessionState::InUse,
+            Afterwards::Delete => SessionState::Open,
+        };
+        put_session(attempt, &id, state).await
     };
-    put_session(attempt, &id, state).await?;
+    if let Err(refusal) = noted.await {
+        abandon(attempt, &id).await;
+        return Err(refusal);
+    }
     Ok((id, before))
 }
 
-/// A prompt before the stream stands could lose its first events. A managed server that opens none is
-/// wedged, whatever its port says; for one of the user's, looking carries the run.
-async fn events_stand(attempt: &Attempt<'_>) -> Result<(), Refusal> {
+async fn take_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refusal> {
+    let Some(session) = &attempt.request.session else {
+        let created = attempt.client.create_session(&new_session(attempt.request, attempt.id)).await?;
+        return Ok((created.id, TreeUsage::default()));
+    };
+    // The claim is what makes two prompts at once impossible; that the server shows none is only a courtesy.
+    match attempt.context.store.claim_session(session, now_micros()).await {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::Conflict => {
+            return Err(Refusal::SessionBusy { session: session.clone() });
+        }
+        Err(error) => return Err(error.into()),
+    }
+    match read_tree(attempt.client, session).await {
+        Ok(before) => Ok((session.clone(), before)),
+        Err(error) => {
+            abandon(attempt, session).await;
+            Err(error.into())
+        }
+    }
+}
+
+/// Leaves nothing of a session that was opened for a prompt which is not sent.
+async fn abandon(attempt: &Attempt<'_>, session: &str) {
+    if attempt.request.session.is_some() {
+        drop(put_session(attempt, session, SessionState::Kept).await);
+    } else {
+        drop(attempt.client.delete_stopped_session(session).await);
+    }
+}
+
+/// Ends when a managed server opens no event stream: it is wedged then, whatever its port says.
+async fn no_events(attempt: &Attempt<'_>) {
     let stand = attempt.acquired.hub.wait_connected(STREAM_PATIENCE).await;
     if stand || attempt.acquired.managed.is_none() {
-        return Ok(());
+        std::future::pending::<()>().await;
     }
-    Err(Refusal::Api(ApiError::Deadline(attempt.client.address())))
 }
 
 async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
