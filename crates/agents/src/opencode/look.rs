@@ -99,7 +99,8 @@ pub(super) fn is_whole_run(run: &RunPrompt<'_>, watch: &Watch, message: &Message
     run.shape == Shape::OneAnswer && watch.steps() == 1 && message.info.parent.as_deref() == Some(run.message)
 }
 
-fn answers(messages: &[MessageWithParts], prompt: &str) -> usize {
+/// How many messages of the run there are.
+pub(super) fn answers(messages: &[MessageWithParts], prompt: &str) -> usize {
     let ours = messages.iter().position(|message| message.info.id == prompt);
     ours.map_or(0, |index| messages[index + 1..].iter().filter(|message| message.info.role == "assistant").count())
 }

@@ -10,7 +10,7 @@ use super::{
     give_up::{GiveUp, PermissionPolicy},
     http::ApiError,
     judge::{Expect, Failure, Verdict, judge},
-    look::{Look, Patience, is_whole_run, look_back},
+    look::{Look, Patience, answers, is_whole_run, look_back},
     stop::{StopOutcome, stop_sessions},
     types::MessageWithParts,
     watch::{Action, Watch},
@@ -147,6 +147,7 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
     let began = Instant::now();
     let mut look_at = began + LOOK_EVERY;
     let mut lost = 0;
+    let mut refused = None;
     loop {
         let patience = watch.next_deadline();
         let patience_ends = patience.as_ref().map(|(at, _)| tokio::time::Instant::from_std(*at));
@@ -175,7 +176,10 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                     Ok(_) => look = true,
                     Err(error) => match refusal(run, &error).await {
                         Some(failure) => return Ended::Refused(failure),
-                        None => look = true,
+                        None => {
+                            refused = Some(Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string()));
+                            look = true;
+                        }
                     },
                 }
             }
@@ -205,7 +209,14 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             continue;
         }
         match look_back(run, watch, asked, Patience { returned, began }).await {
-            Look::Ended(messages) => return Ended::ReadBack(messages),
+            Look::Ended(messages) => {
+                // The cause of a refusal is an event, and events can be lost; then the refusal is all there is.
+                let unexplained = answers(&messages, run.message) == 0 && watch.error().is_none();
+                return match refused {
+                    Some(failure) if unexplained => Ended::Refused(failure),
+                    _ => Ended::ReadBack(messages),
+                };
+            }
             Look::Hopeless(reason) => return Ended::GaveUp(reason),
             Look::Running => {
                 lost = 0;
