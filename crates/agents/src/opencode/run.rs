@@ -21,11 +21,13 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use switchyard_core::{ErrorClass, Usage};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 const LOOK_SOON: Duration = Duration::from_millis(250);
+/// A server writes its answer and its events at the same moment, to two connections.
+const EVENTS_FOLLOW: Duration = Duration::from_millis(15);
 const LOST_AFTER: u32 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +171,7 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
             answer = &mut running, if !returned => {
                 returned = true;
                 tracing::debug!("the call has returned");
+                catch_events(run, watch, &mut events).await;
                 match answer {
                     Ok(Some(message)) if is_whole_run(run, watch, &message) => {
                         return Ended::ReadBack(vec![MessageWithParts::unread_prompt(run.message), message]);
@@ -235,6 +238,29 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                 }
                 look_at = Instant::now() + LOOK_SOON * 4;
             }
+        }
+    }
+}
+
+/// Takes the events that came with the answer and are still on their way: what they show belongs to it, and
+/// they tell whether it was the only step.
+async fn catch_events(run: &RunPrompt<'_>, watch: &mut Watch, events: &mut Receiver<HubEvent>) {
+    let until = tokio::time::Instant::now() + EVENTS_FOLLOW;
+    loop {
+        let received = match watch.steps() {
+            0 => tokio::time::timeout_at(until, events.recv()).await.ok().and_then(Result::ok),
+            _ => events.try_recv().ok(),
+        };
+        match received {
+            Some(HubEvent::Event(event)) => {
+                for action in watch.on_event(&event, Instant::now(), unix_millis()) {
+                    if let Action::ShowText(text) = action {
+                        (run.sink)(Progress::Text(text));
+                    }
+                }
+            }
+            Some(HubEvent::Connected) => {}
+            None => return,
         }
     }
 }
