@@ -126,6 +126,24 @@ async fn a_run_that_somebody_else_aborts_is_a_failure() {
 }
 
 #[tokio::test]
+async fn a_run_whose_instance_is_disposed_of_is_a_failure() {
+    // A directory of its own: disposing ends everything that runs in it.
+    let directory = env().root.join("disposed");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let mut station = station().await;
+    station.client = station.client.in_directory(&directory);
+    let key = env().provider.script("instance", vec![Step::hang_mid_stream()]);
+    let session = station.session().await;
+    let began = std::time::Instant::now();
+    let (report, ()) = tokio::join!(station.run(&session, "alpha", None, &key), async {
+        asked(&key).await;
+        station.client.dispose_instance().await.expect("disposed of");
+    });
+    assert_eq!(class(&report), Some(ErrorClass::Cancelled), "{report:?}");
+    assert!(began.elapsed() < Duration::from_secs(25), "it was seen, not timed out");
+}
+
+#[tokio::test]
 async fn a_stopped_session_can_be_used_again_and_its_cost_is_the_whole() {
     let station = station().await;
     let session = station.session().await;
