@@ -3,7 +3,9 @@
 use crate::own_env;
 use serde_json::Value;
 use std::{process::Command, time::Duration};
+use switchyard_core::Nano;
 use switchyard_scripted::{Ending, Step};
+use switchyard_store::{AttemptRecord, RunStatus, Store as _, sqlite::SqliteStore};
 use switchyard_testkit::{TestEnv, environment::finish, eventually};
 
 const SOON: Duration = Duration::from_secs(20);
@@ -33,6 +35,17 @@ fn commands(env: &TestEnv, word: &str) -> Vec<u32> {
 
 fn kill(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill").success());
+}
+
+/// What recovery has closed, as the store has it.
+fn abandoned_attempts(env: &TestEnv) -> Vec<AttemptRecord> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let store = SqliteStore::open_existing(&env.data_dir().join("switchyard.db")).await.expect("the store");
+        let dispatches = store.recent_dispatches(50).await.expect("dispatches");
+        let attempts = dispatches.into_iter().flat_map(|dispatch| dispatch.attempts);
+        attempts.filter(|attempt| attempt.status == RunStatus::Abandoned).collect()
+    })
 }
 
 fn one_server(env: &TestEnv) -> Value {
@@ -216,6 +229,10 @@ fn a_killed_dispatch_of_a_continued_session_keeps_it_and_pays_only_its_own_part(
     running.kill().expect("killed");
     running.wait().expect("reaped");
     eventually("the lease is gone", SOON, || one_server(&env)["leases"] == 0);
+    let abandoned = abandoned_attempts(&env);
+    assert_eq!(abandoned.len(), 1, "{abandoned:#?}");
+    // The cut-off answer reported nothing; what the session had cost before is not charged again.
+    assert_eq!((abandoned[0].cost, abandoned[0].cost_known), (Nano::ZERO, false));
     let third = env.dispatch(&["-m", "scripted/alpha", "--session", session, &key]).expect_ok();
     assert_eq!(third["text"], "third");
     env.stop_servers();
