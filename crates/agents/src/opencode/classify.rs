@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn api(status: Option<u16>, message: &str) -> RunError {
-        let data = RunErrorData { message: message.into(), status_code: status, is_retryable: None };
+        let data = RunErrorData { message: message.into(), status_code: status };
         RunError { name: "APIError".into(), data }
     }
 

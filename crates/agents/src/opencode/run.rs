@@ -101,8 +101,6 @@ pub struct PromptReport {
     /// What became of the run when we ended it.
     pub stop: Option<StopOutcome>,
     pub warnings: Vec<String>,
-    /// The session and its descendants that were seen.
-    pub sessions: Vec<String>,
 }
 
 /// Runs one prompt to its end.
@@ -132,7 +130,7 @@ pub async fn run_prompt(run: RunPrompt<'_>) -> PromptReport {
             (verdict, Some(reason), Some(stop))
         }
     };
-    PromptReport { verdict, gave_up, stop, warnings: asked.into_warnings(), sessions: watch.sessions().to_vec() }
+    PromptReport { verdict, gave_up, stop, warnings: asked.into_warnings() }
 }
 
 enum Ended {

@@ -128,8 +128,6 @@ pub struct RunErrorData {
     pub message: String,
     #[serde(rename = "statusCode")]
     pub status_code: Option<u16>,
-    #[serde(rename = "isRetryable")]
-    pub is_retryable: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

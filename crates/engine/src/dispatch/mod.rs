@@ -44,7 +44,7 @@ pub async fn dispatch(
     cancel: &CancellationToken,
 ) -> Result<DispatchReport, Refusal> {
     let began = Instant::now();
-    check_locally(context, request)?;
+    check_locally(&context.config, request)?;
     let want = session::wanted_server(context, request).await?;
     let mut tries = 0;
     loop {

@@ -7,6 +7,7 @@ use crate::{
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
     ErrorClass,
+    config::Config,
     dispatch::{BadRequest, Mode, Request},
     nearest::nearest,
     route::{Catalogue, Needs, Route, RouteError, check_names, resolve},
@@ -87,10 +88,11 @@ pub(super) struct Prepared {
     pub(super) agent: Option<String>,
 }
 
-/// Checks that need nothing but the request and the configuration.
-pub fn check_locally(context: &Context, request: &Request) -> Result<(), Refusal> {
+/// Checks that need nothing but the request and the configuration, so that a command can make them before it
+/// opens or creates anything.
+pub fn check_locally(config: &Config, request: &Request) -> Result<(), Refusal> {
     request.check()?;
-    check_names(&request.selector, &context.config)?;
+    check_names(&request.selector, config)?;
     if !request.directory.is_dir() {
         // OpenCode would take it and work in nowhere.
         return Err(Refusal::NoDirectory(request.directory.display().to_string()));

@@ -80,7 +80,9 @@ pub async fn stop_all(context: &Context) -> Result<Stopped> {
         }
     }
     let deadline = Instant::now() + STOP_PATIENCE;
-    while !prune(context).await?.is_empty() {
+    // A keeper removes its row just before it goes; only when it has gone, everything has.
+    let keepers: Vec<_> = servers.iter().filter_map(|server| identity_of(&server.keeper)).collect();
+    while !prune(context).await?.is_empty() || keepers.iter().any(|keeper| keeper.is_alive()) {
         if Instant::now() >= deadline {
             // A keeper that does not go is ended, and what it kept is found by its mark.
             for server in context.store.servers().await? {

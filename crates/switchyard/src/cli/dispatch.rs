@@ -14,7 +14,7 @@ use switchyard_core::{
     route::Rule,
     schema::AnswerSchema,
 };
-use switchyard_engine::{DispatchReport, Options, dispatch};
+use switchyard_engine::{DispatchReport, Options, dispatch, dispatch::check_locally};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Args)]
@@ -82,8 +82,7 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
     let options = Options { timeout, steps: args.steps };
     let settings = global.settings()?;
-    switchyard_core::route::check_names(&request.selector, &settings.layered.config)
-        .map_err(|error| Failure::usage(error, "see `switchyard task-types` and `switchyard tiers`"))?;
+    check_locally(&settings.layered.config, &request)?;
     let context = settings.into_context().await?;
     let format = global.format();
     let streaming = format == Format::People && ui::stdout_is_terminal() && request.schema.is_none();
@@ -106,7 +105,7 @@ fn request(args: &DispatchArgs) -> Result<Request, Failure> {
     let Some(prompt) = &args.prompt else {
         return Err(Failure::usage("no prompt was given", "give it as text, as @file, or as - for standard input"));
     };
-    let request = Request {
+    Ok(Request {
         prompt: input::text(prompt, "the prompt")?,
         selector: selector(args)?,
         mode: match args.mode {
@@ -121,13 +120,7 @@ fn request(args: &DispatchArgs) -> Result<Request, Failure> {
         session: args.session.clone(),
         keep: args.keep,
         agent: args.agent.clone(),
-    };
-    request.check().map_err(|error| Failure::usage(error, "see `switchyard dispatch --help`"))?;
-    if !request.directory.is_dir() {
-        let message = format!("the directory {} does not exist", request.directory.display());
-        return Err(Failure::usage(message, "name an existing one with --dir"));
-    }
-    Ok(request)
+    })
 }
 
 /// An exact model beats a task type, which beats a tier.
