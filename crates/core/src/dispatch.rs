@@ -1,6 +1,8 @@
 //! What a dispatch is asked to do, checked before anything leaves the machine.
 
-use crate::{ModelRef, schema::AnswerSchema};
+pub use crate::route::Selector;
+
+use crate::schema::AnswerSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf};
 
@@ -30,28 +32,6 @@ impl Mode {
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// How the model is chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selector {
-    Exact(ModelRef),
-    TaskType(String),
-    Tier(String),
-    Default,
-}
-
-impl Selector {
-    /// As it appears under `requested` in JSON.
-    #[must_use]
-    pub fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::Exact(model) => serde_json::json!({ "model": model.to_string() }),
-            Self::TaskType(name) => serde_json::json!({ "task_type": name }),
-            Self::Tier(name) => serde_json::json!({ "tier": name }),
-            Self::Default => serde_json::json!({}),
-        }
     }
 }
 

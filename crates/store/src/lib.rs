@@ -1,5 +1,6 @@
 //! The only meeting point of Switchyard's processes: dispatches with their attempts and money,
-//! OpenCode sessions, the server registry with its leases, and the event log.
+//! OpenCode sessions, the server registry with its leases, which providers can answer, and the event
+//! log.
 //!
 //! One trait, one contract. The store keeps what it is told and has no policy of its own; every
 //! call is one transaction, and a change that others may wait for writes its event in that same
@@ -11,8 +12,8 @@ pub mod sqlite;
 
 pub use error::{ErrorKind, StoreError};
 pub use record::{
-    AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, Event, Lease, NewAttempt, NewDispatch, Owner, RunStatus,
-    ServerRecord, ServerState, SessionRecord, SessionState,
+    AttemptEnd, AttemptRecord, CooldownRecord, DispatchEnd, DispatchRecord, Event, HealthRecord, HealthSource, Lease,
+    NewAttempt, NewDispatch, Owner, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
 };
 
 use async_trait::async_trait;
@@ -84,6 +85,28 @@ pub trait Store: Debug + Send + Sync {
     async fn release_lease(&self, server: ServerId, holder: DispatchId) -> Result<()>;
 
     async fn leases(&self, server: ServerId) -> Result<Vec<Lease>>;
+
+    /// Keeps the newest look at a provider; one that is older than the kept one changes nothing. Only a
+    /// status that differs from the kept one is an event, so a repeat tells nothing. One that expires
+    /// before it was made is a conflict.
+    async fn put_health(&self, health: &HealthRecord) -> Result<()>;
+
+    /// The newest look at each provider, expired ones included, in order of their providers.
+    async fn health(&self) -> Result<Vec<HealthRecord>>;
+
+    /// Forgets what is known of one provider, or of all. What is gone already is no error.
+    async fn forget_health(&self, provider: Option<&str>) -> Result<()>;
+
+    /// Leaves a target alone until a moment. Of several the one that ends last stands: another that
+    /// ends no later, and so a repeat, changes nothing. One that ends before it begins is a conflict.
+    async fn put_cooldown(&self, cooldown: &CooldownRecord) -> Result<()>;
+
+    /// Those that are not over at `now`, in order of their targets.
+    async fn cooldowns(&self, now: i64) -> Result<Vec<CooldownRecord>>;
+
+    /// Ends the cooldowns of these targets, because a success has proved them wrong, and drops all
+    /// that are over by themselves. Returns how many were ended early; only those are events.
+    async fn end_cooldowns(&self, targets: &[&str], now: i64) -> Result<u64>;
 
     /// Appends to the event log and returns the event's position.
     async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &serde_json::Value) -> Result<i64>;

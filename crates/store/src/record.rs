@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchyard_core::{DispatchId, ErrorClass, Nano, ServerId, Usage};
+use switchyard_core::{
+    DispatchId, ErrorClass, Nano, ServerId, Usage,
+    route::{HealthStatus, Trigger},
+};
 
 /// The process that answers for a row: a pid alone can be reused, pid and start time cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +178,43 @@ pub struct Lease {
     pub at: i64,
 }
 
+/// How a provider's health came to be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthSource {
+    /// It was asked for that reason only.
+    Probe,
+    /// Work that went to it succeeded or failed.
+    Dispatch,
+}
+
+/// What the newest look at a provider found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HealthRecord {
+    pub provider: String,
+    pub status: HealthStatus,
+    pub class: Option<ErrorClass>,
+    pub message: Option<String>,
+    pub source: HealthSource,
+    pub latency_ms: Option<u64>,
+    pub checked_at: i64,
+    /// From then on it says nothing any more. Never before `checked_at`.
+    pub expires_at: i64,
+}
+
+/// A provider or a model that is left alone for a while, because it failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CooldownRecord {
+    /// `provider` or `provider/model`.
+    pub target: String,
+    pub trigger: Trigger,
+    pub class: ErrorClass,
+    pub message: String,
+    pub since: i64,
+    /// The first moment at which it is over. Never before `since`.
+    pub until: i64,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub position: i64,
@@ -214,6 +254,7 @@ words!(RunStatus {
 });
 words!(SessionState { Open => "open", Kept => "kept", InUse => "in_use", Doomed => "doomed", Archived => "archived", Deleted => "deleted" });
 words!(ServerState { Starting => "starting", Ready => "ready", Draining => "draining", Failed => "failed" });
+words!(HealthSource { Probe => "probe", Dispatch => "dispatch" });
 
 #[cfg(test)]
 mod tests {
@@ -229,6 +270,9 @@ mod tests {
         }
         for state in ServerState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+        for source in HealthSource::ALL {
+            assert_eq!(serde_json::to_value(source).unwrap(), source.as_str());
         }
     }
 }

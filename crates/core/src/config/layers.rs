@@ -2,7 +2,7 @@
 //!
 //! A key that does not exist is an error with its place and the nearest one that does.
 
-use super::{Config, DEFAULTS};
+use super::{Config, DEFAULTS, open::is_open};
 use crate::nearest::nearest;
 use std::{collections::BTreeMap, fmt};
 use toml::{Table, Value};
@@ -92,11 +92,6 @@ fn bad_value(key: &str, problem: &str, origins: &BTreeMap<String, Origin>) -> Co
     ConfigError::BadValue { origin, key: key.to_owned(), problem: problem.trim_end().to_owned() }
 }
 
-/// These tables are open: their keys are names that a user may add.
-fn is_open(path: &str) -> bool {
-    matches!(path, "tiers" | "task_types")
-}
-
 fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Result<(), ConfigError> {
     for (key, value) in table {
         let full = join(path, key);
@@ -121,13 +116,13 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
     Ok(())
 }
 
-/// Which program is run, which server is trusted with prompts and where data goes are not for a
+/// Which program is run, who is trusted with prompts and where data goes are not for a
 /// repository to say: to look into one must not be to run it.
 fn refuse_foreign(table: &Table, layer: &Layer) -> Result<(), ConfigError> {
     if !matches!(layer.origin, Origin::Repository(_)) {
         return Ok(());
     }
-    for key in ["server.binary", "server.url", "store.url"] {
+    for key in ["server.binary", "server.url", "store.url", "policy.allow_providers", "policy.deny_providers"] {
         let (section, name) = key.split_once('.').unwrap_or((key, ""));
         if table.get(section).and_then(|section| section.get(name)).is_some() {
             return Err(ConfigError::NotForRepositories { origin: layer.origin.to_string(), key });

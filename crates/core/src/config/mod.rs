@@ -1,13 +1,19 @@
 //! The shape of the configuration. `defaults.toml` beside this file is the one list of settings;
 //! the types here give them meaning. Nothing is read from disk or the environment here.
 
+mod check;
 mod layers;
+mod open;
+mod routing;
 mod variables;
 
 pub use layers::{ConfigError, Layer, Layered, Origin};
+pub use routing::{
+    Availability, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Policy, Score, Tag,
+};
 pub use variables::overrides_from_variables;
 
-use crate::{ModelRef, duration::Limit};
+use crate::duration::Limit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,8 +27,19 @@ pub struct Config {
     pub sessions: Sessions,
     pub server: Server,
     pub store: Store,
+    pub catalogue: Catalogue,
+    pub policy: Policy,
+    pub availability: Availability,
+    pub fallback: Fallback,
+    pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,
+    pub tier_scores: BTreeMap<String, String>,
+    pub tier_aliases: BTreeMap<String, String>,
     pub task_types: BTreeMap<String, String>,
+    pub tags: BTreeMap<String, Tag>,
+    pub profiles: BTreeMap<String, String>,
+    pub scores: BTreeMap<String, Score>,
+    pub classifier: Classifier,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,35 +90,25 @@ pub struct Store {
 }
 
 impl Config {
-    /// Checks what the types alone cannot: references between the tables, and ranges.
-    pub fn check(&self) -> Result<(), Vec<(String, String)>> {
-        let mut faults = Vec::new();
-        let mut fault = |key: String, what: String| faults.push((key, what));
-        if !(1..=100).contains(&self.dispatch.agent_steps) {
-            fault("dispatch.agent_steps".into(), format!("{} is not between 1 and 100", self.dispatch.agent_steps));
-        }
-        if !self.default_model.is_empty()
-            && let Err(error) = self.default_model.parse::<ModelRef>()
-        {
-            fault("default_model".into(), error.to_string());
-        }
-        for (tier, models) in &self.tiers {
-            for model in models {
-                if let Err(error) = model.parse::<ModelRef>() {
-                    fault(format!("tiers.{tier}"), error.to_string());
-                }
-            }
-        }
-        for (task_type, tier) in &self.task_types {
-            if !self.tiers.contains_key(tier) {
-                let known: Vec<&str> = self.tiers.keys().map(String::as_str).collect();
-                fault(
-                    format!("task_types.{task_type}"),
-                    format!("`{tier}` is no tier; there are {}", known.join(", ")),
-                );
-            }
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    /// A tier's own name, for one of its names.
+    #[must_use]
+    pub fn tier_named<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        let own = self.tier_aliases.get(name).map_or(name, String::as_str);
+        self.tiers.get_key_value(own).map(|(tier, _)| tier.as_str())
+    }
+
+    /// The next stronger tier.
+    #[must_use]
+    pub fn tier_above(&self, tier: &str) -> Option<&str> {
+        let place = self.tier_order.iter().position(|name| name == tier)?;
+        self.tier_order.get(place + 1).map(String::as_str)
+    }
+
+    /// The next weaker tier.
+    #[must_use]
+    pub fn tier_below(&self, tier: &str) -> Option<&str> {
+        let place = self.tier_order.iter().position(|name| name == tier)?.checked_sub(1)?;
+        self.tier_order.get(place).map(String::as_str)
     }
 }
 

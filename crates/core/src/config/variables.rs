@@ -1,6 +1,6 @@
 //! Settings from the environment: `SWITCHYARD_` and the setting's path, dots as underscores.
 
-use super::{DEFAULTS, Layer, Origin};
+use super::{DEFAULTS, Layer, Origin, open::is_open};
 use toml::{Table, Value};
 
 /// Names that read better than the rule would make them.
@@ -29,11 +29,15 @@ pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<
     layers
 }
 
-/// Numbers are written bare when they are numbers; anything else is a string, so that a wrong value
+/// Numbers are written bare when they are numbers, lists with commas between; anything else is a string, so that a wrong value
 /// meets the ordinary type check with its ordinary message.
 fn assignment(path: &str, default: &Value, value: &str) -> String {
     let literal = match default {
         Value::Integer(_) if value.parse::<i64>().is_ok() => value.to_owned(),
+        Value::Array(_) => {
+            let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::Array(items.map(|item| Value::String(item.to_owned())).collect()).to_string()
+        }
         _ => Value::String(value.to_owned()).to_string(),
     };
     format!("{path} = {literal}\n")
@@ -43,7 +47,7 @@ fn collect_leaves<'a>(path: &str, table: &'a Table, out: &mut Vec<(String, &'a V
     for (key, value) in table {
         let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match value {
-            Value::Table(_) if matches!(full.as_str(), "tiers" | "task_types") => {}
+            Value::Table(_) if is_open(&full) => {}
             Value::Table(inner) => collect_leaves(&full, inner, out),
             _ => out.push((full, value)),
         }

@@ -1,4 +1,4 @@
-//! The models that a server offers, as far as a decision needs to know them. No keys.
+//! The models that a user has, as far as a decision needs to know them. No keys.
 
 use super::RouteError;
 use crate::{ModelRef, money::Price, nearest::nearest};
@@ -9,43 +9,185 @@ use std::collections::BTreeMap;
 pub struct Catalogue {
     pub providers: BTreeMap<String, Provider>,
     /// OpenCode's own `model` setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_model: Option<ModelRef>,
+    /// OpenCode's own `small_model` setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub small_model: Option<ModelRef>,
+}
+
+/// Where OpenCode has a provider from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The user's OpenCode configuration describes it.
+    Config,
+    /// OpenCode itself or a plugin set it up, as with a login by browser.
+    Custom,
+    /// A variable of the environment holds its key.
+    Env,
+    /// The public catalogue describes it; only a stored key makes it usable.
+    #[default]
+    Api,
+}
+
+impl Source {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Config => "config",
+            Self::Custom => "custom",
+            Self::Env => "env",
+            Self::Api => "api",
+        }
+    }
+
+    /// OpenCode's word for it; a word that we do not know promises nothing.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        [Self::Config, Self::Custom, Self::Env].into_iter().find(|source| source.as_str() == text).unwrap_or(Self::Api)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provider {
-    /// Where OpenCode has it from: `config`, `custom`, `env`, `api`.
-    pub source: String,
+    pub source: Source,
     /// Whether OpenCode holds a key or login for it. Local providers may need none.
+    #[serde(default)]
     pub has_key: bool,
+    /// Whether OpenCode would take a prompt for it. The others are only known of.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub connected: bool,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The variables that may hold its key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
     pub models: BTreeMap<String, Model>,
+}
+
+/// How far a model's maker stands by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Active,
+    Beta,
+    Alpha,
+    Deprecated,
+}
+
+impl Status {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Beta => "beta",
+            Self::Alpha => "alpha",
+            Self::Deprecated => "deprecated",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        [Self::Beta, Self::Alpha, Self::Deprecated]
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Model {
     pub id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub family: String,
+    #[serde(default, skip_serializing_if = "is_false")]
     pub image_input: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     pub tool_calls: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reasoning: bool,
+    /// Files such as PDF.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub attachments: bool,
+    /// A schema that the provider itself enforces. Tool calls give the same through OpenCode.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub structured_output: bool,
+    /// Whether it answers with text at all; some only draw or speak.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub text_output: bool,
+    /// Tokens; 0 when nobody says.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub context: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub output: u64,
+    #[serde(default, skip_serializing_if = "Price::is_zero")]
     pub price: Price,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_active")]
+    pub status: Status,
+    /// `2026-09-22`, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub release_date: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_active(status: &Status) -> bool {
+    *status == Status::Active
 }
 
 impl Provider {
-    /// A provider that OpenCode merely knows of by its API, without a key, is never chosen by itself.
+    /// Whether it may be chosen by itself. One that OpenCode merely knows of by its API, without a key, never is.
     #[must_use]
     pub fn is_usable(&self) -> bool {
-        self.has_key || self.source != "api"
+        self.connected && (self.has_key || self.source != Source::Api)
+    }
+
+    /// Why it is not usable, or how it is.
+    #[must_use]
+    pub fn standing(&self) -> &'static str {
+        match (self.connected, self.source, self.has_key) {
+            (false, ..) => "not connected",
+            (true, Source::Api, false) => "no key",
+            (true, Source::Api, true) => "stored login",
+            (true, Source::Env, _) => "key from the environment",
+            (true, Source::Custom, _) => "set up by OpenCode",
+            (true, Source::Config, true) => "configured, with a key",
+            (true, Source::Config, false) => "configured, without a key",
+        }
     }
 }
 
 impl Catalogue {
     /// The model by its exact name, or why it cannot be used.
     pub fn find(&self, wanted: &ModelRef) -> Result<&Model, RouteError> {
-        let Some(provider) = self.providers.get(&wanted.provider) else {
-            let connected: Vec<&str> = self.providers.keys().map(String::as_str).collect();
-            let connected = if connected.is_empty() { "none".to_owned() } else { connected.join(", ") };
+        let connected = self.providers.iter().filter(|(_, provider)| provider.connected);
+        let Some(provider) = self.providers.get(&wanted.provider).filter(|provider| provider.connected) else {
+            let names: Vec<&str> = connected.map(|(id, _)| id.as_str()).collect();
+            let connected = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(RouteError::ProviderNotConnected { provider: wanted.provider.clone(), connected });
         };
         let Some(model) = provider.models.get(&wanted.model) else {
@@ -83,8 +225,21 @@ impl Catalogue {
         self.providers.get(provider).is_some_and(|provider| provider.has_key)
     }
 
-    /// Every model with its provider's id, in order of their names.
-    pub fn models(&self) -> impl Iterator<Item = (&str, &Model)> {
-        self.providers.iter().flat_map(|(id, provider)| provider.models.values().map(move |model| (id.as_str(), model)))
+    /// Every model with its provider, in order of their names.
+    pub fn models(&self) -> impl Iterator<Item = (&str, &Provider, &Model)> {
+        self.providers
+            .iter()
+            .flat_map(|(id, provider)| provider.models.values().map(move |model| (id.as_str(), provider, model)))
+    }
+
+    /// The same without what is only known of: all that a decision needs.
+    #[must_use]
+    pub fn connected(&self) -> Self {
+        let providers = self.providers.iter().filter(|(_, provider)| provider.connected);
+        Self {
+            providers: providers.map(|(id, provider)| (id.clone(), provider.clone())).collect(),
+            default_model: self.default_model.clone(),
+            small_model: self.small_model.clone(),
+        }
     }
 }

@@ -21,8 +21,10 @@ pub struct Migration {
 }
 
 /// In order, from version 1 without a gap. A released one never changes.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, sql: include_str!("../../migrations/sqlite/0001_first.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("../../migrations/sqlite/0001_first.sql") },
+    Migration { version: 2, sql: include_str!("../../migrations/sqlite/0002_availability.sql") },
+];
 
 pub(super) async fn migrate(
     connection: &mut SqliteConnection,

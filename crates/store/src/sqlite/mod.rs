@@ -6,10 +6,12 @@
 mod attempt;
 mod backup;
 mod check;
+mod cooldown;
 mod dispatch;
 mod event;
 mod fault;
 mod header;
+mod health;
 mod lease;
 mod migrate;
 mod open;
@@ -23,8 +25,8 @@ pub use header::APPLICATION_ID;
 pub use migrate::{MIGRATIONS, Migration};
 
 use crate::{
-    AttemptEnd, DispatchEnd, DispatchRecord, Event, Lease, NewAttempt, NewDispatch, Result, ServerRecord, ServerState,
-    SessionRecord, Store,
+    AttemptEnd, CooldownRecord, DispatchEnd, DispatchRecord, Event, HealthRecord, Lease, NewAttempt, NewDispatch,
+    Result, ServerRecord, ServerState, SessionRecord, Store,
 };
 use async_trait::async_trait;
 use fault::failed;
@@ -150,6 +152,30 @@ impl Store for SqliteStore {
 
     async fn leases(&self, server: ServerId) -> Result<Vec<Lease>> {
         lease::of_server(self, server).await
+    }
+
+    async fn put_health(&self, health: &HealthRecord) -> Result<()> {
+        health::put(self, health).await
+    }
+
+    async fn health(&self) -> Result<Vec<HealthRecord>> {
+        health::all(self).await
+    }
+
+    async fn forget_health(&self, provider: Option<&str>) -> Result<()> {
+        health::forget(self, provider).await
+    }
+
+    async fn put_cooldown(&self, cooldown: &CooldownRecord) -> Result<()> {
+        cooldown::put(self, cooldown).await
+    }
+
+    async fn cooldowns(&self, now: i64) -> Result<Vec<CooldownRecord>> {
+        cooldown::active(self, now).await
+    }
+
+    async fn end_cooldowns(&self, targets: &[&str], now: i64) -> Result<u64> {
+        cooldown::end(self, targets, now).await
     }
 
     async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &Value) -> Result<i64> {

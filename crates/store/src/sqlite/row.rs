@@ -2,12 +2,15 @@
 
 use super::fault::failed;
 use crate::{
-    AttemptRecord, DispatchRecord, ErrorKind, Event, Lease, Owner, Result, RunStatus, ServerRecord, ServerState,
-    SessionRecord, SessionState, StoreError,
+    AttemptRecord, CooldownRecord, DispatchRecord, ErrorKind, Event, HealthRecord, HealthSource, Lease, Owner, Result,
+    RunStatus, ServerRecord, ServerState, SessionRecord, SessionState, StoreError,
 };
 use sqlx::{Decode, Row as _, Sqlite, Type, sqlite::SqliteRow};
 use std::str::FromStr;
-use switchyard_core::{ErrorClass, Nano, Usage};
+use switchyard_core::{
+    ErrorClass, Nano, Usage,
+    route::{HealthStatus, Trigger},
+};
 
 /// A dispatch without its attempts, which are rows of their own.
 pub(super) fn dispatch(row: &SqliteRow) -> Result<DispatchRecord> {
@@ -96,6 +99,30 @@ pub(super) fn lease(row: &SqliteRow) -> Result<Lease> {
     })
 }
 
+pub(super) fn health(row: &SqliteRow) -> Result<HealthRecord> {
+    Ok(HealthRecord {
+        provider: get(row, "provider")?,
+        status: word(row, "status", HealthStatus::parse)?,
+        class: optional_word(row, "class", ErrorClass::parse)?,
+        message: get(row, "message")?,
+        source: word(row, "source", HealthSource::parse)?,
+        latency_ms: optional_count(row, "latency_ms")?,
+        checked_at: get(row, "checked_at")?,
+        expires_at: get(row, "expires_at")?,
+    })
+}
+
+pub(super) fn cooldown(row: &SqliteRow) -> Result<CooldownRecord> {
+    Ok(CooldownRecord {
+        target: get(row, "target")?,
+        trigger: word(row, "trigger", Trigger::parse)?,
+        class: word(row, "class", ErrorClass::parse)?,
+        message: get(row, "message")?,
+        since: get(row, "since")?,
+        until: get(row, "until")?,
+    })
+}
+
 pub(super) fn event(row: &SqliteRow) -> Result<Event> {
     Ok(Event {
         position: get(row, "position")?,
@@ -126,6 +153,10 @@ pub(super) fn signed(count: u64) -> i64 {
 
 fn count(row: &SqliteRow, column: &'static str) -> Result<u64> {
     u64::try_from(get::<i64>(row, column)?).map_err(|_| unreadable(column))
+}
+
+fn optional_count(row: &SqliteRow, column: &'static str) -> Result<Option<u64>> {
+    get::<Option<i64>>(row, column)?.map(u64::try_from).transpose().map_err(|_| unreadable(column))
 }
 
 fn word<T>(row: &SqliteRow, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {

@@ -10,7 +10,7 @@ const STORES: usize = 4;
 const TASKS: usize = 6;
 const ROUNDS: usize = 5;
 
-async fn stores(backend: &dyn Backend) -> Vec<Arc<dyn Store>> {
+pub async fn stores(backend: &dyn Backend) -> Vec<Arc<dyn Store>> {
     let mut stores: Vec<Arc<dyn Store>> = vec![backend.fresh().await.into()];
     while stores.len() < STORES {
         stores.push(backend.reopen().await.into());

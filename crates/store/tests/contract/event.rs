@@ -6,7 +6,7 @@ use switchyard_core::Nano;
 use switchyard_store::{AttemptEnd, ServerState, Store};
 
 /// Everything but the position.
-async fn story(store: &dyn Store) -> Vec<(i64, String, String, Value)> {
+pub async fn story(store: &dyn Store) -> Vec<(i64, String, String, Value)> {
     let events = store.events_after(0, 100).await.unwrap();
     events.into_iter().map(|event| (event.at, event.kind, event.subject, event.data)).collect()
 }

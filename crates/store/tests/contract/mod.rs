@@ -3,6 +3,7 @@
 //! A database joins with one file beside this directory: a type that implements [`Backend`], and
 //! `contract::suite!` with an expression that makes one.
 
+pub mod availability;
 pub mod concurrency;
 pub mod dispatch;
 pub mod event;
@@ -41,6 +42,15 @@ macro_rules! suite {
             server: a_server_moves_through_its_states,
             server: only_a_ready_server_is_lent,
             server: a_removed_server_takes_its_leases_along,
+            availability: the_newest_look_at_a_provider_is_kept,
+            availability: a_change_of_health_is_told_once,
+            availability: health_is_forgotten_for_one_or_for_all,
+            availability: the_cooldown_that_ends_last_stands,
+            availability: a_cooldown_that_is_over_is_replaced,
+            availability: another_store_sees_a_cooldown_until_it_is_over,
+            availability: a_success_ends_cooldowns_and_tells,
+            availability: what_ends_before_it_begins_is_refused,
+            availability: many_who_put_a_cooldown_leave_the_longest,
             event: changes_tell_their_story_once,
             event: events_come_in_order_and_in_pages,
             event: a_refused_change_leaves_no_event,

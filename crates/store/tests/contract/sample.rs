@@ -2,10 +2,13 @@
 
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
-use switchyard_core::{DispatchId, Nano, ServerId, Usage};
+use switchyard_core::{
+    DispatchId, ErrorClass, Nano, ServerId, Usage,
+    route::{HealthStatus, Trigger},
+};
 use switchyard_store::{
-    AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, ErrorKind, Lease, NewAttempt, NewDispatch, Owner, Result,
-    RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
+    AttemptEnd, AttemptRecord, CooldownRecord, DispatchEnd, DispatchRecord, ErrorKind, HealthRecord, HealthSource,
+    Lease, NewAttempt, NewDispatch, Owner, Result, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
 };
 use uuid::Uuid;
 
@@ -148,6 +151,45 @@ pub fn server(state: ServerState) -> ServerRecord {
 
 pub fn lease(server: ServerId) -> Lease {
     Lease { server, holder: dispatch_id(), owner: owner(31), at: 300 }
+}
+
+/// A look that found nothing wrong.
+pub fn healthy(provider: &str, checked_at: i64) -> HealthRecord {
+    HealthRecord {
+        provider: provider.into(),
+        status: HealthStatus::Available,
+        class: None,
+        message: None,
+        source: HealthSource::Probe,
+        latency_ms: Some(12),
+        checked_at,
+        expires_at: checked_at + 500,
+    }
+}
+
+/// A failure that says something about its provider.
+pub fn limited(provider: &str, checked_at: i64) -> HealthRecord {
+    HealthRecord {
+        provider: provider.into(),
+        status: HealthStatus::RateLimited,
+        class: Some(ErrorClass::QuotaExhausted),
+        message: Some("the week is used up".into()),
+        source: HealthSource::Dispatch,
+        latency_ms: None,
+        checked_at,
+        expires_at: checked_at + 900,
+    }
+}
+
+pub fn cooldown(target: &str, since: i64, until: i64) -> CooldownRecord {
+    CooldownRecord {
+        target: target.into(),
+        trigger: Trigger::Overloaded,
+        class: ErrorClass::ServerError,
+        message: format!("busy since {since}"),
+        since,
+        until,
+    }
 }
 
 /// The kind of the error of a call that must fail.

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 const FIRST: &[Migration] = MIGRATIONS.split_at(1).0;
 
 const STORED_V1: &str = include_str!("../formats/v1.sql");
+const STORED_V2: &str = include_str!("../formats/v2.sql");
 
 /// A directory with a place for a database.
 struct Yard {
@@ -35,8 +36,12 @@ impl Yard {
 
     /// With the stored database of version 1.
     async fn v1() -> Self {
+        Self::stored(STORED_V1).await
+    }
+
+    async fn stored(sql: &'static str) -> Self {
         let yard = Self::empty();
-        yard.execute(STORED_V1).await;
+        yard.execute(sql).await;
         yard
     }
 
@@ -78,7 +83,7 @@ async fn raw(path: &Path) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-/// All that the trait can read.
+/// All that the trait can read of version 1, which every history here begins with.
 async fn contents(store: &SqliteStore) -> String {
     let servers = store.servers().await.unwrap();
     let mut leases = vec![];

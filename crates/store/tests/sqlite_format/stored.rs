@@ -1,11 +1,15 @@
 //! A stored database of each version is read whole by today's code.
 
-use super::{FIRST, Yard, raw};
+use super::{STORED_V1, STORED_V2, Yard, raw};
 use serde_json::{Value, json};
-use switchyard_core::{ErrorClass, Nano, Usage};
+use switchyard_core::{
+    ErrorClass, Nano, Usage,
+    route::{HealthStatus, Trigger},
+};
 use switchyard_store::{
-    AttemptRecord, DispatchRecord, Event, Lease, Owner, RunStatus, ServerRecord, ServerState, SessionRecord,
-    SessionState, Store as _, sqlite::SqliteStore,
+    AttemptRecord, CooldownRecord, DispatchRecord, ErrorKind, Event, HealthRecord, HealthSource, Lease, Owner,
+    RunStatus, ServerRecord, ServerState, SessionRecord, SessionState, Store as _,
+    sqlite::{MIGRATIONS, SqliteStore},
 };
 
 fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(tail: &str) -> T {
@@ -168,10 +172,54 @@ fn events() -> [Event; 2] {
     })
 }
 
-#[tokio::test]
-async fn version_1_is_read_whole() {
-    let yard = Yard::v1().await;
-    let store = SqliteStore::open_existing(&yard.path).await.unwrap();
+fn health() -> [HealthRecord; 2] {
+    [
+        HealthRecord {
+            provider: "far".into(),
+            status: HealthStatus::RateLimited,
+            class: Some(ErrorClass::QuotaExhausted),
+            message: Some("the week is used up".into()),
+            source: HealthSource::Dispatch,
+            latency_ms: None,
+            checked_at: 1_760_000_009_000_000,
+            expires_at: 1_760_000_309_000_000,
+        },
+        HealthRecord {
+            provider: "local".into(),
+            status: HealthStatus::Available,
+            class: None,
+            message: None,
+            source: HealthSource::Probe,
+            latency_ms: Some(12),
+            checked_at: 1_760_000_008_000_000,
+            expires_at: 1_760_000_068_000_000,
+        },
+    ]
+}
+
+fn cooldowns() -> [CooldownRecord; 2] {
+    [
+        CooldownRecord {
+            target: "far".into(),
+            trigger: Trigger::Quota,
+            class: ErrorClass::QuotaExhausted,
+            message: "the week is used up".into(),
+            since: 1_760_000_009_000_000,
+            until: 1_760_003_609_000_000,
+        },
+        CooldownRecord {
+            target: "local/small".into(),
+            trigger: Trigger::Timeout,
+            class: ErrorClass::Timeout,
+            message: "no answer in time".into(),
+            since: 1_760_000_003_000_000,
+            until: 1_760_000_033_000_000,
+        },
+    ]
+}
+
+/// What was there from version 1 on, and is the same in every stored database.
+async fn assert_first_tables(store: &SqliteStore) {
     let [first, second] = dispatches();
     assert_eq!(store.recent_dispatches(9).await.unwrap(), [second.clone(), first]);
     assert_eq!(store.unfinished_dispatches(9).await.unwrap(), [second]);
@@ -186,9 +234,35 @@ async fn version_1_is_read_whole() {
     assert_eq!(store.append_event(1, "note", "me", &json!({})).await.unwrap(), 8, "positions go on");
 }
 
-/// A released migration that is edited would leave two kinds of version 1 in the world.
 #[tokio::test]
-async fn the_first_migration_still_makes_the_stored_tables() {
+async fn version_1_is_read_whole() {
+    let yard = Yard::v1().await;
+    let store = SqliteStore::open_existing(&yard.path).await.unwrap();
+    assert_first_tables(&store).await;
+    assert_eq!(store.health().await.unwrap(), []);
+    assert_eq!(store.cooldowns(0).await.unwrap(), []);
+    // What came later is there to be used.
+    for (health, cooldown) in health().iter().zip(&cooldowns()) {
+        store.put_health(health).await.unwrap();
+        store.put_cooldown(cooldown).await.unwrap();
+    }
+    assert_eq!(store.health().await.unwrap(), health());
+    assert_eq!(store.cooldowns(0).await.unwrap(), cooldowns());
+    assert!(yard.beside(".backup-v1-1").exists());
+}
+
+#[tokio::test]
+async fn version_2_is_read_whole() {
+    let yard = Yard::stored(STORED_V2).await;
+    let store = SqliteStore::open_existing(&yard.path).await.unwrap();
+    assert_first_tables(&store).await;
+    assert_eq!(store.health().await.unwrap(), health());
+    assert_eq!(store.cooldowns(0).await.unwrap(), cooldowns());
+}
+
+/// A released migration that is edited would leave two kinds of its version in the world.
+#[tokio::test]
+async fn the_migrations_still_make_the_stored_tables() {
     async fn tables(yard: &Yard) -> Vec<(String, String)> {
         let mut connection = raw(&yard.path).await;
         sqlx::query_as("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
@@ -196,7 +270,30 @@ async fn the_first_migration_still_makes_the_stored_tables() {
             .await
             .unwrap()
     }
-    let (made, stored) = (Yard::empty(), Yard::v1().await);
-    SqliteStore::open_with(&made.path, FIRST).await.unwrap().close().await;
-    assert_eq!(tables(&made).await, tables(&stored).await);
+    let stored = [STORED_V1, STORED_V2];
+    assert_eq!(stored.len(), MIGRATIONS.len(), "every version has its stored database");
+    for (version, sql) in (1..).zip(stored) {
+        let (made, stored) = (Yard::empty(), Yard::stored(sql).await);
+        SqliteStore::open_with(&made.path, &MIGRATIONS[..version]).await.unwrap().close().await;
+        assert_eq!(tables(&made).await, tables(&stored).await, "version {version}");
+        assert_eq!(made.version().await, stored.version().await, "version {version}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_words_are_damage() {
+    for sql in [
+        "UPDATE health SET status = 'poorly'",
+        "UPDATE health SET class = 'poorly'",
+        "UPDATE health SET source = 'hearsay'",
+        "UPDATE cooldown SET trigger = 'whim'",
+        "UPDATE cooldown SET class = 'poorly'",
+    ] {
+        let yard = Yard::stored(STORED_V2).await;
+        yard.execute(sql).await;
+        let store = SqliteStore::open_existing(&yard.path).await.unwrap();
+        let errors = [store.health().await.map(drop), store.cooldowns(0).await.map(drop)].map(Result::err);
+        let kinds: Vec<ErrorKind> = errors.iter().flatten().map(|error| error.kind()).collect();
+        assert_eq!(kinds, [ErrorKind::Corrupt], "{sql}: {errors:?}");
+    }
 }

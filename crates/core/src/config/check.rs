@@ -1,0 +1,105 @@
+//! What the types alone cannot say about a configuration: references between its tables, and ranges.
+
+use super::Config;
+use crate::{ModelRef, dispatch::Selector, nearest::nearest};
+
+type Faults = Vec<(String, String)>;
+
+impl Config {
+    /// The faults, each with the setting that has it.
+    pub fn check(&self) -> Result<(), Faults> {
+        let mut faults = Vec::new();
+        self.check_settings(&mut faults);
+        self.check_tiers(&mut faults);
+        self.check_tags(&mut faults);
+        self.check_chains(&mut faults);
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn check_settings(&self, faults: &mut Faults) {
+        if !(1..=100).contains(&self.dispatch.agent_steps) {
+            faults.push((
+                "dispatch.agent_steps".into(),
+                format!("{} is not between 1 and 100", self.dispatch.agent_steps),
+            ));
+        }
+        if !(1..=20).contains(&self.fallback.depth) {
+            faults.push(("fallback.depth".into(), format!("{} is not between 1 and 20", self.fallback.depth)));
+        }
+        if !self.default_model.is_empty()
+            && let Err(error) = self.default_model.parse::<ModelRef>()
+        {
+            faults.push(("default_model".into(), error.to_string()));
+        }
+    }
+
+    fn check_tiers(&self, faults: &mut Faults) {
+        for (tier, models) in &self.tiers {
+            for error in models.iter().filter_map(|model| model.parse::<ModelRef>().err()) {
+                faults.push((format!("tiers.{tier}"), error.to_string()));
+            }
+        }
+        let tiers: Vec<&String> = self.tiers.keys().collect();
+        for (name, tier) in &self.tier_aliases {
+            refer(faults, format!("tier_aliases.{name}"), tier, "tier", &tiers);
+            if self.tiers.contains_key(name) {
+                faults.push((format!("tier_aliases.{name}"), format!("`{name}` is a tier itself")));
+            }
+        }
+        for (index, tier) in self.tier_order.iter().enumerate() {
+            refer(faults, "tier_order".into(), tier, "tier", &tiers);
+            if self.tier_order[..index].contains(tier) {
+                faults.push(("tier_order".into(), format!("`{tier}` is there twice")));
+            }
+        }
+        for (task_type, tier) in &self.task_types {
+            refer(faults, format!("task_types.{task_type}"), tier, "tier", &tiers);
+        }
+        refer(faults, "classifier.default_tier".into(), &self.classifier.default_tier, "tier", &tiers);
+        let scores: Vec<&String> = self.scores.keys().collect();
+        for (tier, score) in &self.tier_scores {
+            refer(faults, format!("tier_scores.{tier}"), tier, "tier", &tiers);
+            refer(faults, format!("tier_scores.{tier}"), score, "score", &scores);
+        }
+    }
+
+    fn check_tags(&self, faults: &mut Faults) {
+        let scores: Vec<&String> = self.scores.keys().collect();
+        for (name, tag) in &self.tags {
+            refer(faults, format!("tags.{name}.score"), &tag.score, "score", &scores);
+        }
+        for (name, model) in &self.profiles {
+            if let Err(error) = Selector::from_reference(model, self) {
+                faults.push((format!("profiles.{name}"), error.to_string()));
+            }
+        }
+    }
+
+    fn check_chains(&self, faults: &mut Faults) {
+        let named = |table: &str, name: &str| format!("fallback.{table}.{name}");
+        let tiers = self.fallback.tiers.iter().map(|(name, chain)| (named("tiers", name), chain));
+        let agents = self.fallback.agents.iter().map(|(name, chain)| (named("agents", name), chain));
+        let chains = tiers.chain(agents).chain([("fallback.default".to_owned(), &self.fallback.default)]);
+        for (key, chain) in chains {
+            for entry in chain.iter().filter(|entry| self.tier_named(entry).is_none()) {
+                if let Err(error) = entry.parse::<ModelRef>() {
+                    faults.push((key.clone(), format!("{error}; or name a tier")));
+                }
+            }
+        }
+        let known: Vec<&String> = self.tiers.keys().collect();
+        for tier in self.fallback.tiers.keys() {
+            refer(faults, format!("fallback.tiers.{tier}"), tier, "tier", &known);
+        }
+    }
+}
+
+fn refer(faults: &mut Faults, key: String, name: &String, kind: &str, known: &[&String]) {
+    if known.contains(&name) {
+        return;
+    }
+    let near = nearest(name, known.iter().map(|name| name.as_str()), 1);
+    let hint = near.first().map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+    let known = known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    faults.push((key, format!("`{name}` is no {kind}{hint}; there are {known}")));
+}

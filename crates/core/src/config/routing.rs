@@ -1,0 +1,123 @@
+//! The settings that choose models: tags, scores, fallback, policy, availability.
+
+use crate::{duration::Limit, route::Trigger};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, time::Duration};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Catalogue {
+    pub max_age: Limit,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    pub allow_providers: Vec<String>,
+    pub deny_providers: Vec<String>,
+}
+
+impl Policy {
+    #[must_use]
+    pub fn allows(&self, provider: &str) -> bool {
+        let listed = |list: &[String]| list.iter().any(|name| name == provider);
+        (self.allow_providers.is_empty() || listed(&self.allow_providers)) && !listed(&self.deny_providers)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Availability {
+    pub health_ttl: Limit,
+    pub limit_ttl: Limit,
+    pub probe_timeout: Limit,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fallback {
+    pub depth: usize,
+    pub triggers: Vec<Trigger>,
+    pub default: Vec<String>,
+    pub cooldowns: Cooldowns,
+    pub tiers: BTreeMap<String, Vec<String>>,
+    pub agents: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cooldowns {
+    pub rate_limit: Limit,
+    pub overloaded: Limit,
+    pub timeout: Limit,
+    pub api_error: Limit,
+    pub auth_error: Limit,
+    pub quota: Limit,
+    pub longest: Limit,
+}
+
+impl Cooldowns {
+    /// How long a failure keeps its target away; `None` when it does not. `asked` is what the provider itself said.
+    #[must_use]
+    pub fn after(&self, trigger: Trigger, asked: Option<Duration>) -> Option<Duration> {
+        let own = match trigger {
+            Trigger::RateLimit => self.rate_limit.0,
+            Trigger::Overloaded => self.overloaded.0,
+            Trigger::Timeout => self.timeout.0,
+            Trigger::ApiError => self.api_error.0,
+            Trigger::AuthError => self.auth_error.0,
+            Trigger::Quota => self.quota.0,
+            // It depends on the prompt, so it says nothing about the next one.
+            Trigger::Capability => None,
+        }?;
+        let longest = self.longest.0.unwrap_or(Duration::MAX);
+        Some(own.max(asked.unwrap_or_default().min(longest)))
+    }
+}
+
+/// An OpenCode setting that a tag tries before any score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstChoice {
+    Model,
+    SmallModel,
+}
+
+/// Something that a model can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Capability {
+    Vision,
+    Tools,
+    Reasoning,
+    Structured,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tag {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<FirstChoice>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Capability>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wants: Vec<Capability>,
+    pub score: String,
+}
+
+/// Points for each trait of a model.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Score {
+    pub cheap: i64,
+    pub strong: i64,
+    pub middle: i64,
+    pub recent: i64,
+    pub context: i64,
+    pub reasoning: i64,
+    pub vision: i64,
+    pub tools: i64,
+    pub words: i64,
+    pub prefer: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Classifier {
+    pub default_tier: String,
+    pub threshold: i64,
+}

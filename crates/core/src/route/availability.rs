@@ -1,0 +1,252 @@
+//! What is known of who can answer now: health of providers, and cooldowns after failures.
+//!
+//! Both end by themselves. What has ended is not here for a decision, whatever the store still holds.
+
+use crate::{ErrorClass, ModelRef};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt};
+
+/// What the last look at a provider found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthStatus {
+    Available,
+    Unavailable,
+    RateLimited,
+    KeyInvalid,
+    KeyMissing,
+}
+
+impl HealthStatus {
+    pub const ALL: [Self; 5] =
+        [Self::Available, Self::Unavailable, Self::RateLimited, Self::KeyInvalid, Self::KeyMissing];
+
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Available => "available",
+            Self::Unavailable => "unavailable",
+            Self::RateLimited => "rate_limited",
+            Self::KeyInvalid => "key_invalid",
+            Self::KeyMissing => "key_missing",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// What a failure says of its provider; `None` when it says nothing, as with an answer that was cut off.
+    #[must_use]
+    pub fn after(class: ErrorClass) -> Option<Self> {
+        match class {
+            ErrorClass::AuthMissing => Some(Self::KeyMissing),
+            ErrorClass::AuthInvalid => Some(Self::KeyInvalid),
+            ErrorClass::RateLimited | ErrorClass::QuotaExhausted => Some(Self::RateLimited),
+            ErrorClass::Overloaded
+            | ErrorClass::Timeout
+            | ErrorClass::ServerError
+            | ErrorClass::Network
+            | ErrorClass::EmptyResponse => Some(Self::Unavailable),
+            ErrorClass::ModelNotFound
+            | ErrorClass::ProviderNotConnected
+            | ErrorClass::Truncated
+            | ErrorClass::ContentFiltered
+            | ErrorClass::ContextOverflow
+            | ErrorClass::StructuredOutputFailed
+            | ErrorClass::PermissionWaiting
+            | ErrorClass::CapabilityMissing
+            | ErrorClass::BudgetRefused
+            | ErrorClass::Cancelled
+            | ErrorClass::OpencodeMissing
+            | ErrorClass::OpencodeUnhealthy => None,
+        }
+    }
+}
+
+impl fmt::Display for HealthStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_str().replace('_', " "))
+    }
+}
+
+/// Why work leaves a model for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    RateLimit,
+    Quota,
+    Overloaded,
+    Timeout,
+    ApiError,
+    AuthError,
+    /// The model cannot do it; another one of the same strength would not either.
+    Capability,
+}
+
+impl Trigger {
+    pub const ALL: [Self; 7] = [
+        Self::RateLimit,
+        Self::Quota,
+        Self::Overloaded,
+        Self::Timeout,
+        Self::ApiError,
+        Self::AuthError,
+        Self::Capability,
+    ];
+
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimit => "rate_limit",
+            Self::Quota => "quota",
+            Self::Overloaded => "overloaded",
+            Self::Timeout => "timeout",
+            Self::ApiError => "api_error",
+            Self::AuthError => "auth_error",
+            Self::Capability => "capability",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|trigger| trigger.as_str() == text)
+    }
+
+    /// The trigger that a failure pulls. `None`: another model is no answer to it.
+    #[must_use]
+    pub fn of(class: ErrorClass) -> Option<Self> {
+        match class {
+            ErrorClass::RateLimited => Some(Self::RateLimit),
+            ErrorClass::QuotaExhausted => Some(Self::Quota),
+            ErrorClass::Overloaded => Some(Self::Overloaded),
+            ErrorClass::Timeout => Some(Self::Timeout),
+            ErrorClass::ServerError
+            | ErrorClass::Network
+            | ErrorClass::EmptyResponse
+            | ErrorClass::ModelNotFound
+            | ErrorClass::ProviderNotConnected => Some(Self::ApiError),
+            ErrorClass::AuthMissing | ErrorClass::AuthInvalid => Some(Self::AuthError),
+            ErrorClass::ContextOverflow | ErrorClass::StructuredOutputFailed => Some(Self::Capability),
+            ErrorClass::Truncated
+            | ErrorClass::ContentFiltered
+            | ErrorClass::PermissionWaiting
+            | ErrorClass::CapabilityMissing
+            | ErrorClass::BudgetRefused
+            | ErrorClass::Cancelled
+            | ErrorClass::OpencodeMissing
+            | ErrorClass::OpencodeUnhealthy => None,
+        }
+    }
+
+    /// Whether the whole provider is left alone, or only the model that failed: a key and an allowance belong
+    /// to the account.
+    #[must_use]
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Quota | Self::AuthError => Scope::Provider,
+            Self::RateLimit | Self::Overloaded | Self::Timeout | Self::ApiError | Self::Capability => Scope::Model,
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    Provider,
+    Model,
+}
+
+impl Scope {
+    /// The name under which a cooldown of this scope is kept.
+    #[must_use]
+    pub fn target(self, model: &ModelRef) -> String {
+        match self {
+            Self::Provider => model.provider.clone(),
+            Self::Model => model.base(),
+        }
+    }
+}
+
+/// A reason to leave a provider or a model alone until a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bar {
+    /// Microseconds since the Unix epoch.
+    pub until: i64,
+    pub why: String,
+}
+
+/// Who is to be left alone now. Targets are `provider` or `provider/model`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Availability {
+    bars: BTreeMap<String, Bar>,
+}
+
+/// What stands against a model now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Barred<'a> {
+    pub(super) scope: Scope,
+    pub(super) bar: &'a Bar,
+}
+
+impl Availability {
+    /// Notes a bar; of several for one target the one that lasts longest counts.
+    pub fn bar(&mut self, target: impl Into<String>, bar: Bar) {
+        let known = self.bars.entry(target.into()).or_insert_with(|| bar.clone());
+        if known.until < bar.until {
+            *known = bar;
+        }
+    }
+
+    /// The bars as they are kept, by target.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Bar)> {
+        self.bars.iter().map(|(target, bar)| (target.as_str(), bar))
+    }
+
+    /// The bar on a model: its own before its provider's.
+    pub(super) fn of(&self, provider: &str, model: &str, now: i64) -> Option<Barred<'_>> {
+        if self.bars.is_empty() {
+            return None;
+        }
+        let active = |target: &str| self.bars.get(target).filter(|bar| bar.until > now);
+        active(&format!("{provider}/{model}"))
+            .map(|bar| Barred { scope: Scope::Model, bar })
+            .or_else(|| active(provider).map(|bar| Barred { scope: Scope::Provider, bar }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_round_trip() {
+        for status in HealthStatus::ALL {
+            assert_eq!(HealthStatus::parse(status.as_str()), Some(status));
+        }
+        for trigger in Trigger::ALL {
+            assert_eq!(Trigger::parse(trigger.as_str()), Some(trigger));
+            assert_eq!(serde_json::to_value(trigger).unwrap(), trigger.as_str());
+        }
+    }
+
+    #[test]
+    fn a_bar_ends_and_the_longest_counts() {
+        let mut now = Availability::default();
+        let bar = |until, why: &str| Bar { until, why: why.into() };
+        now.bar("p", bar(10, "short"));
+        now.bar("p", bar(30, "long"));
+        now.bar("p", bar(20, "middle"));
+        now.bar("p/m", bar(15, "own"));
+        assert_eq!(now.of("p", "m", 5).map(|barred| barred.bar.why.as_str()), Some("own"));
+        assert_eq!(now.of("p", "m", 15).map(|barred| barred.bar.why.as_str()), Some("long"));
+        assert_eq!(now.of("p", "m", 30), None);
+        assert_eq!(now.of("q", "m", 5), None);
+    }
+}

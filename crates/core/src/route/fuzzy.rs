@@ -1,0 +1,154 @@
+//! A name as people remember it, matched to exactly one connected model or to none.
+//!
+//! A part of a word is never enough, and of two that match equally well neither is taken: a guess would be
+//! paid for.
+
+use super::{Catalogue, Model, RouteError};
+use crate::{ModelRef, nearest::nearest};
+
+const SUGGESTIONS: usize = 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Match {
+    /// All words of the query are words of the name.
+    Words,
+    /// The same letters and digits.
+    Letters,
+    /// The very id.
+    Id,
+}
+
+/// The one model that `name` means. A variant may follow after `@`.
+pub(super) fn find(name: &str, catalogue: &Catalogue) -> Result<ModelRef, RouteError> {
+    let (query, variant) = match name.rsplit_once('@') {
+        Some((query, variant)) if !query.is_empty() && !variant.is_empty() => (query, Some(variant.to_owned())),
+        _ => (name, None),
+    };
+    let query = query.to_lowercase();
+    let words: Vec<&str> = words_of(&query).collect();
+    let mut best: Option<Match> = None;
+    let mut found: Vec<(&str, &Model)> = Vec::new();
+    for (provider, listed, model) in catalogue.models() {
+        if !listed.is_usable() {
+            continue;
+        }
+        let Some(matched) = compare(&query, &words, model) else { continue };
+        if best.is_none_or(|best| matched > best) {
+            best = Some(matched);
+            found.clear();
+        }
+        if best == Some(matched) {
+            found.push((provider, model));
+        }
+    }
+    match found.as_slice() {
+        [] => Err(RouteError::NoSuchName { name: name.to_owned(), suggestion: suggestion(&query, catalogue) }),
+        [(provider, model)] => {
+            let mut exact = ModelRef::new(*provider, model.id.clone());
+            exact.variant = variant;
+            Ok(exact)
+        }
+        several => {
+            let names: Vec<String> =
+                several.iter().take(SUGGESTIONS).map(|(provider, model)| format!("{provider}/{}", model.id)).collect();
+            Err(RouteError::Ambiguous { name: name.to_owned(), candidates: names.join(", ") })
+        }
+    }
+}
+
+fn compare(query: &str, words: &[&str], model: &Model) -> Option<Match> {
+    if model.id.eq_ignore_ascii_case(query) {
+        return Some(Match::Id);
+    }
+    if same_letters(query, &model.id) || same_letters(query, &model.name) {
+        return Some(Match::Letters);
+    }
+    let all_in = |name: &str| words.iter().all(|word| words_of(name).any(|own| own.eq_ignore_ascii_case(word)));
+    (!words.is_empty() && (all_in(&model.id) || all_in(&model.name))).then_some(Match::Words)
+}
+
+fn words_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+fn same_letters(left: &str, right: &str) -> bool {
+    fn plain(text: &str) -> impl Iterator<Item = char> {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+    }
+    plain(left).next().is_some() && plain(left).eq(plain(right))
+}
+
+/// What was perhaps meant: names that contain it, then names that are close.
+fn suggestion(query: &str, catalogue: &Catalogue) -> String {
+    let full: Vec<String> = catalogue
+        .models()
+        .filter(|(_, provider, _)| provider.is_usable())
+        .map(|(provider, _, model)| format!("{provider}/{}", model.id))
+        .collect();
+    let mut near: Vec<&str> =
+        full.iter().map(String::as_str).filter(|name| name.to_lowercase().contains(query)).take(SUGGESTIONS).collect();
+    if near.is_empty() {
+        let ids: Vec<&str> = full.iter().filter_map(|name| name.split_once('/').map(|(_, id)| id)).collect();
+        let close = nearest(query, ids.iter().copied(), 5);
+        near = full
+            .iter()
+            .map(String::as_str)
+            .filter(|name| name.split_once('/').is_some_and(|(_, id)| close.contains(&id)))
+            .take(SUGGESTIONS)
+            .collect();
+    }
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{Provider, Source};
+
+    fn catalogue(names: &[(&str, &str, &str)]) -> Catalogue {
+        let mut catalogue = Catalogue::default();
+        for (provider, id, name) in names {
+            let model = Model { id: (*id).into(), name: (*name).into(), text_output: true, ..Model::default() };
+            let listed = catalogue.providers.entry((*provider).into()).or_insert_with(|| Provider {
+                source: Source::Config,
+                connected: *provider != "unconnected",
+                ..Provider::default()
+            });
+            listed.models.insert((*id).into(), model);
+        }
+        catalogue
+    }
+
+    #[test]
+    fn a_unique_best_match_or_an_error() {
+        let here = catalogue(&[
+            ("anthropic", "claude-sonnet-5", "Claude Sonnet 5"),
+            ("anthropic", "claude-sonnet-4-5", "Claude Sonnet 4.5"),
+            ("anthropic", "claude-haiku-4-5", "Claude Haiku 4.5 (latest)"),
+            ("openai", "gpt-6-sol", "GPT-6 Sol"),
+            ("openai", "gpt-6-sol-pro", "GPT-6 Sol Pro"),
+            ("copilot", "gpt-6-sol", "GPT-6 Sol"),
+            ("unconnected", "kimi-k3", "Kimi K3"),
+        ]);
+        let table = [
+            ("claude-sonnet-5", Ok("anthropic/claude-sonnet-5")),
+            ("Claude Sonnet 5", Ok("anthropic/claude-sonnet-5")),
+            ("claudesonnet5", Ok("anthropic/claude-sonnet-5")),
+            ("haiku", Ok("anthropic/claude-haiku-4-5")),
+            ("claude haiku@high", Ok("anthropic/claude-haiku-4-5@high")),
+            ("gpt-6-sol-pro", Ok("openai/gpt-6-sol-pro")),
+            ("sonnet", Err("could be any of: anthropic/claude-sonnet-4-5, anthropic/claude-sonnet-5")),
+            ("gpt-6-sol", Err("could be any of: copilot/gpt-6-sol, openai/gpt-6-sol")),
+            ("son", Err("no connected model is called `son`; did you mean anthropic/claude-sonnet-4-5")),
+            ("hiaku", Err("no connected model is called `hiaku`")),
+            ("kimi-k3", Err("no connected model is called `kimi-k3`")),
+        ];
+        for (name, expected) in table {
+            match (find(name, &here), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found.to_string(), expected, "{name}"),
+                (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{name}: {error}"),
+                (found, _) => panic!("{name} gave {found:?}"),
+            }
+        }
+    }
+}

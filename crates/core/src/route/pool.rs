@@ -1,0 +1,275 @@
+//! The models that a request may go to: judged one by one, ranked, and chosen from.
+//!
+//! Invariants: every model that is looked at is either a candidate or rejected with a reason; one that waits for a
+//! cooldown is chosen only when all others wait too.
+
+use super::{
+    Candidate, Catalogue, Model, Needs, Provider, Rejected, Status, Tried, Trigger,
+    availability::{Barred, Scope},
+    needs::{Lack, has},
+    resolve::Question,
+    score::points,
+};
+use crate::{
+    ModelRef,
+    config::{Capability, Score},
+    duration,
+};
+use std::{cmp::Reverse, collections::BTreeMap, fmt, time::Duration};
+
+const MICROS_PER_DAY: i64 = 24 * 3600 * 1_000_000;
+/// Candidates that a decision keeps, and names that it gives for each reason.
+const SHOWN: usize = 10;
+const NAMED: usize = 5;
+
+/// Why a model is not a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Why<'a> {
+    NotConnected,
+    NoSuchModel,
+    NoSuchVariant,
+    NoKey,
+    NotAllowed,
+    Lacks(Lack),
+    Tried(Trigger),
+    Exhausted(&'a str),
+}
+
+impl fmt::Display for Why<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConnected => f.write_str("its provider is not connected"),
+            Self::NoSuchModel => f.write_str("its provider does not have it"),
+            Self::NoSuchVariant => f.write_str("it does not have that variant"),
+            Self::NoKey => f.write_str("no key for its provider"),
+            Self::NotAllowed => f.write_str("its provider is not allowed"),
+            Self::Lacks(lack) => write!(f, "cannot {lack}"),
+            Self::Tried(trigger) => write!(f, "was asked already ({trigger})"),
+            Self::Exhausted(why) => f.write_str(why),
+        }
+    }
+}
+
+/// One candidate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ranked<'a> {
+    pub(super) provider: &'a str,
+    pub(super) model: &'a Model,
+    pub(super) variant: Option<&'a str>,
+    pub(super) score: i64,
+    pub(super) barred: Option<Barred<'a>>,
+    /// Lower is better: named before scored, with what is wanted before without.
+    rank: (usize, usize, Status),
+}
+
+impl Ranked<'_> {
+    pub(super) fn reference(&self) -> ModelRef {
+        let mut reference = ModelRef::new(self.provider, self.model.id.clone());
+        reference.variant = self.variant.map(str::to_owned);
+        reference
+    }
+
+    /// A total order, best first.
+    fn order(&self) -> impl Ord {
+        let price = self.model.price;
+        (
+            self.rank,
+            Reverse(self.score),
+            price.output,
+            price.input,
+            Reverse(&self.model.release_date),
+            self.provider,
+            &self.model.id,
+        )
+    }
+
+    /// Who waits least when all wait: first those that only their provider holds back.
+    fn patience(&self) -> impl Ord {
+        self.barred.map_or((false, 0), |barred| (barred.scope == Scope::Model, barred.bar.until))
+    }
+}
+
+pub(super) struct Pool<'a> {
+    question: &'a Question<'a>,
+    needs: Needs,
+    score: &'a Score,
+    wants: &'a [Capability],
+    tried: &'a [Tried],
+    candidates: Vec<Ranked<'a>>,
+    rejected: BTreeMap<Why<'a>, (usize, Vec<String>)>,
+}
+
+impl<'a> Pool<'a> {
+    pub(super) fn new(
+        question: &'a Question<'a>,
+        needs: Needs,
+        score: &'a Score,
+        wants: &'a [Capability],
+        tried: &'a [Tried],
+    ) -> Self {
+        Self { question, needs, score, wants, tried, candidates: Vec::new(), rejected: BTreeMap::new() }
+    }
+
+    /// Judges a model that is named; the later it is named, the lower it ranks.
+    pub(super) fn add_named(&mut self, wanted: &'a ModelRef) -> Result<Ranked<'a>, Why<'a>> {
+        let found = find(self.question.catalogue, wanted)
+            .and_then(|(id, provider, model)| self.judge(id, provider, model).map(|()| (id, model)));
+        match found {
+            Ok((provider, model)) => {
+                let mut ranked = self.rank(provider, model);
+                ranked.variant = wanted.variant.as_deref();
+                ranked.rank = (self.candidates.len(), 0, Status::Active);
+                self.candidates.push(ranked);
+                Ok(ranked)
+            }
+            Err(why) => {
+                self.reject(why, 1, || wanted.to_string());
+                Err(why)
+            }
+        }
+    }
+
+    /// Judges everything that is connected.
+    pub(super) fn add_all(&mut self) {
+        let named: Vec<(&str, &str)> =
+            self.candidates.iter().map(|ranked| (ranked.provider, ranked.model.id.as_str())).collect();
+        let below = named.len();
+        for (id, provider) in &self.question.catalogue.providers {
+            if let Err(why) = self.judge_provider(id, provider) {
+                self.reject(why, provider.models.len(), || format!("{id}/*"));
+                continue;
+            }
+            for model in provider.models.values().filter(|model| !named.contains(&(id, &model.id))) {
+                match self.judge_model(id, model) {
+                    Ok(()) => {
+                        let mut ranked = self.rank(id, model);
+                        ranked.rank.0 = below;
+                        self.candidates.push(ranked);
+                    }
+                    Err(why) => self.reject(why, 1, || format!("{id}/{}", model.id)),
+                }
+            }
+        }
+    }
+
+    pub(super) fn all_wait(&self) -> bool {
+        self.candidates.iter().all(|ranked| ranked.barred.is_some())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// The best that can be asked now; when all wait, the one that waits least.
+    pub(super) fn best(&self) -> Option<Ranked<'a>> {
+        self.ready()
+            .or_else(|| self.candidates.iter().min_by_key(|ranked| (ranked.patience(), ranked.order())).copied())
+    }
+
+    /// The best that can be asked now.
+    pub(super) fn ready(&self) -> Option<Ranked<'a>> {
+        self.candidates.iter().filter(|ranked| ranked.barred.is_none()).min_by_key(|ranked| ranked.order()).copied()
+    }
+
+    /// Better ones than `chosen` that wait.
+    pub(super) fn passed_over(&self, chosen: &Ranked<'_>) -> Vec<Ranked<'a>> {
+        let mut better: Vec<Ranked<'_>> = self
+            .candidates
+            .iter()
+            .filter(|ranked| ranked.barred.is_some() && ranked.order() < chosen.order())
+            .copied()
+            .collect();
+        better.sort_unstable_by(|left, right| left.order().cmp(&right.order()));
+        better.truncate(NAMED);
+        better
+    }
+
+    /// The best candidates with their scores.
+    pub(super) fn shown(&mut self) -> Vec<Candidate> {
+        if self.candidates.len() > SHOWN {
+            self.candidates.select_nth_unstable_by(SHOWN - 1, |left, right| left.order().cmp(&right.order()));
+        }
+        let now = self.question.now;
+        let shown = self.candidates.len().min(SHOWN);
+        let best = &mut self.candidates[..shown];
+        best.sort_unstable_by(|left, right| left.order().cmp(&right.order()));
+        let shown = best.iter().map(|ranked| Candidate {
+            model: ranked.reference().to_string(),
+            score: ranked.score,
+            waits: ranked.barred.map(|barred| waits(&barred, now)),
+        });
+        shown.collect()
+    }
+
+    pub(super) fn rejected(&self) -> Vec<Rejected> {
+        let rejected = self.rejected.iter();
+        rejected
+            .map(|(why, (count, models))| Rejected { why: why.to_string(), count: *count, models: models.clone() })
+            .collect()
+    }
+
+    fn rank(&self, provider: &'a str, model: &'a Model) -> Ranked<'a> {
+        let lacking = self.wants.iter().filter(|want| !has(model, **want)).count();
+        let aside = if model.status == Status::Deprecated { Status::Deprecated } else { Status::Active };
+        Ranked {
+            provider,
+            model,
+            variant: None,
+            score: points(model, self.score, self.question.now.div_euclid(MICROS_PER_DAY)),
+            barred: self.question.availability.of(provider, &model.id, self.question.now),
+            rank: (0, lacking, aside),
+        }
+    }
+
+    fn judge(&self, id: &'a str, provider: &Provider, model: &Model) -> Result<(), Why<'a>> {
+        self.judge_provider(id, provider)?;
+        self.judge_model(id, model)
+    }
+
+    fn judge_provider(&self, id: &str, provider: &Provider) -> Result<(), Why<'a>> {
+        if !provider.connected {
+            Err(Why::NotConnected)
+        } else if !provider.is_usable() {
+            Err(Why::NoKey)
+        } else if !self.question.config.policy.allows(id) {
+            Err(Why::NotAllowed)
+        } else if let Some(why) = self.question.advice.budget.exhausted.get(id) {
+            Err(Why::Exhausted(why))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn judge_model(&self, provider: &str, model: &Model) -> Result<(), Why<'a>> {
+        if let Some(lack) = self.needs.lacking(model) {
+            return Err(Why::Lacks(lack));
+        }
+        let is_tried = |tried: &&Tried| tried.model.provider == provider && tried.model.model == model.id;
+        self.tried.iter().find(is_tried).map_or(Ok(()), |tried| Err(Why::Tried(tried.trigger)))
+    }
+
+    fn reject(&mut self, why: Why<'a>, count: usize, name: impl FnOnce() -> String) {
+        let (rejected, models) = self.rejected.entry(why).or_default();
+        *rejected += count;
+        if models.len() < NAMED {
+            models.push(name());
+        }
+    }
+}
+
+fn find<'a>(catalogue: &'a Catalogue, wanted: &ModelRef) -> Result<(&'a str, &'a Provider, &'a Model), Why<'static>> {
+    let (id, provider) = catalogue.providers.get_key_value(&wanted.provider).ok_or(Why::NotConnected)?;
+    let model = provider.models.get(&wanted.model).ok_or(Why::NoSuchModel)?;
+    match &wanted.variant {
+        Some(variant) if !model.variants.contains(variant) => Err(Why::NoSuchVariant),
+        _ => Ok((id, provider, model)),
+    }
+}
+
+/// `cooling down for another 43s: rate_limit …`
+pub(super) fn waits(barred: &Barred<'_>, now: i64) -> String {
+    let left = Duration::from_micros(u64::try_from(barred.bar.until - now).unwrap_or_default());
+    // Whole seconds are exact enough for people, and never zero.
+    let left = Duration::from_secs(left.as_secs() + u64::from(left.subsec_micros() > 0));
+    format!("left alone for another {}: {}", duration::show(left), barred.bar.why)
+}

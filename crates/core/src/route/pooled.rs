@@ -1,0 +1,229 @@
+//! Choosing from several: the models of a tier, or all that a tag may use.
+
+use super::{
+    Question, Resolution, RouteError, Step, TraceStep, Tried,
+    pool::{Pool, Ranked, waits},
+    resolve::budget_note,
+    wish::Wish,
+};
+use crate::{
+    ModelRef,
+    config::{FirstChoice, Score},
+};
+
+/// The score of a tier or tag that names none.
+const PLAIN_SCORE: &str = "balanced";
+
+/// Whether a model that is to be left alone may be asked when all others are too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Allowed,
+    Refused,
+}
+
+/// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
+/// and the reason and a warning say so: never a silent change.
+pub(super) fn through_tier(
+    question: &Question<'_>,
+    asked: &str,
+    mut wish: Wish,
+    tried: &[Tried],
+    waiting: Waiting,
+) -> Result<Resolution, RouteError> {
+    let config = question.config;
+    let tier = within_budget(question, asked, &mut wish);
+    let named: Vec<ModelRef> =
+        config.tiers.get(&tier).into_iter().flatten().filter_map(|name| name.parse().ok()).collect();
+    let nothing = Score::default();
+    let score_name = config.tier_scores.get(&tier).map_or(PLAIN_SCORE, String::as_str);
+    let score = config.scores.get(score_name).unwrap_or(&nothing);
+    let mut pool = Pool::new(question, question.needs, score, &[], tried);
+    for model in &named {
+        if let Err(why) = pool.add_named(model) {
+            wish.trace.push(TraceStep::about(Step::Tier, model, why.to_string()));
+        }
+    }
+    let listed = pool.len();
+    let all_wait = listed > 0 && pool.all_wait();
+    if listed == 0 || all_wait {
+        pool.add_all();
+    }
+    let picked = pick(&pool, waiting);
+    let Some(chosen) = picked else { return Err(nothing_fits(&pool, &wish.said, question)) };
+    let model = chosen.reference();
+    let is_listed = named.contains(&model);
+    let why = if is_listed && !all_wait {
+        let first = named.first() == Some(&model);
+        wish.said = format!(
+            "{}; {model} is the first of it that {}",
+            wish.said,
+            if first { "fits" } else { "is there and fits" }
+        );
+        "the first that is there and fits".to_owned()
+    } else if is_listed {
+        wish.said = format!("{}; all of it is to be left alone, {model} the shortest", wish.said);
+        "waits least".to_owned()
+    } else {
+        let state = if all_wait { "all of its models are to be left alone" } else { "none of its models fits here" };
+        wish.said = format!(
+            "{}; {state}, so {model} stands in, the best of {} by score `{score_name}`",
+            wish.said,
+            pool.len() - listed
+        );
+        wish.warnings.push(format!("tier {tier}: {state}; {model} stands in"));
+        format!("{} points by score `{score_name}`", chosen.score)
+    };
+    let step = if is_listed { Step::Tier } else { Step::Score };
+    let mut resolution = finish(question, pool, &chosen, wish, (step, why));
+    resolution.requested_tier = (tier != asked).then(|| asked.to_owned());
+    resolution.tier = Some(tier);
+    Ok(resolution)
+}
+
+/// The setting that the tag prefers, or the best by its score.
+pub(super) fn through_tag(
+    question: &Question<'_>,
+    name: &str,
+    mut wish: Wish,
+    tried: &[Tried],
+    waiting: Waiting,
+) -> Result<Resolution, RouteError> {
+    let config = question.config;
+    let Some(tag) = config.tags.get(name) else {
+        return Err(RouteError::NoModels { what: format!("tag {name}") });
+    };
+    let needs = tag.needs.iter().fold(question.needs, |needs, need| needs.and(*need));
+    let nothing = Score::default();
+    let score = config.scores.get(&tag.score).unwrap_or(&nothing);
+    let first = tag.first.map(|first| match first {
+        FirstChoice::Model => ("model", question.catalogue.default_model.clone()),
+        FirstChoice::SmallModel => ("small_model", question.catalogue.small_model.clone()),
+    });
+    let mut pool = Pool::new(question, needs, score, &tag.wants, tried);
+    let mut first_choice = None;
+    match &first {
+        Some((setting, Some(model))) => match pool.add_named(model) {
+            Ok(ranked) => first_choice = Some((*setting, ranked)),
+            Err(why) => {
+                let why = format!("OpenCode's `{setting}`, passed over: {why}");
+                wish.said = format!("{} ({model} is {why})", wish.said);
+                wish.trace.push(TraceStep::about(Step::Tag, model, why));
+            }
+        },
+        Some((setting, None)) => {
+            wish.trace.push(TraceStep::note(Step::Tag, format!("OpenCode's `{setting}` is not set")));
+            wish.said = format!("{}; `{setting}` is not set", wish.said);
+        }
+        None => {}
+    }
+    pool.add_all();
+    let Some(chosen) = pick(&pool, waiting) else { return Err(nothing_fits(&pool, &wish.said, question)) };
+    let model = chosen.reference();
+    let by_setting = first_choice.filter(|(_, ranked)| ranked.reference() == model);
+    let (step, why) = if let Some((setting, _)) = by_setting {
+        wish.said = format!("{}; OpenCode's `{setting}`", wish.said);
+        (Step::Tag, format!("OpenCode's `{setting}`"))
+    } else {
+        wish.said = format!("{}; {model} is the best of {} by score `{}`", wish.said, pool.len(), tag.score);
+        (Step::Score, format!("{} points by score `{}`", chosen.score, tag.score))
+    };
+    for want in tag.wants.iter().filter(|want| !super::needs::has(chosen.model, **want)) {
+        wish.warnings
+            .push(format!("no model that fits has {want:?}, which {name} would rather have; {model} stands in"));
+    }
+    Ok(finish(question, pool, &chosen, wish, (step, why)))
+}
+
+fn pick<'a>(pool: &Pool<'a>, waiting: Waiting) -> Option<Ranked<'a>> {
+    match waiting {
+        Waiting::Allowed => pool.best(),
+        Waiting::Refused => pool.ready(),
+    }
+}
+
+/// The tier itself, or the next cheaper one that the budget leaves.
+fn within_budget(question: &Question<'_>, asked: &str, wish: &mut Wish) -> String {
+    let budget = &question.advice.budget;
+    let mut tier = asked;
+    while let Some(why) = budget.degraded.get(tier)
+        && let Some(below) = question.config.tier_below(tier)
+    {
+        let change = format!("tier {tier} gives way to {below}: {why}");
+        wish.trace.push(TraceStep::note(Step::Budget, change.clone()));
+        wish.warnings.push(change.clone());
+        wish.said = format!("{}; {change}", wish.said);
+        tier = below;
+    }
+    tier.to_owned()
+}
+
+fn finish(
+    question: &Question<'_>,
+    mut pool: Pool<'_>,
+    chosen: &Ranked<'_>,
+    wish: Wish,
+    (step, why): (Step, String),
+) -> Resolution {
+    let Wish { rule, mut said, task_type, mut trace, mut warnings, .. } = wish;
+    let model = chosen.reference();
+    let passed = pool.passed_over(chosen);
+    for ranked in &passed {
+        let Some(barred) = ranked.barred else { continue };
+        trace.push(TraceStep::about(Step::Availability, ranked.reference(), waits(&barred, question.now)));
+    }
+    if let Some(best) = passed.first() {
+        said = format!("{said}; {} is left alone for now", best.reference());
+    }
+    trace.push(TraceStep::chosen(step, &model, why));
+    trace.push(budget_note(question));
+    match chosen.barred {
+        Some(barred) => {
+            let waits = waits(&barred, question.now);
+            trace.push(TraceStep::about(Step::Availability, &model, format!("{waits}; all others are too")));
+            warnings.push(format!("{model} should be {waits}; there is no other"));
+        }
+        None => trace.push(TraceStep::about(Step::Availability, &model, "nothing stands against it")),
+    }
+    Resolution {
+        rule,
+        reason: said,
+        policy: question.policy,
+        task_type,
+        tier: None,
+        requested_tier: None,
+        considered: pool.len(),
+        candidates: pool.shown(),
+        rejected: pool.rejected(),
+        trace,
+        model,
+        warnings,
+    }
+}
+
+/// Says why there is none, and what comes nearest: models that would do but for one thing.
+fn nothing_fits(pool: &Pool<'_>, said: &str, question: &Question<'_>) -> RouteError {
+    let rejected = pool.rejected();
+    if rejected.is_empty() && pool.len() == 0 {
+        return RouteError::NoModels { what: said.to_owned() };
+    }
+    let reasons: Vec<String> = rejected.iter().map(|group| format!("{} {}", group.count, group.why)).collect();
+    let mut nearest: Vec<String> = question
+        .catalogue
+        .models()
+        .filter(|(id, provider, _)| provider.is_usable() && question.config.policy.allows(id))
+        .filter_map(|(id, _, model)| Some(format!("{id}/{} (cannot {})", model.id, question.needs.lacking(model)?)))
+        .take(5)
+        .collect();
+    if nearest.is_empty() {
+        nearest = rejected.iter().flat_map(|group| group.models.iter().cloned()).take(5).collect();
+    }
+    if nearest.is_empty() {
+        nearest.push("none".into());
+    }
+    let waiting = if pool.len() > 0 { format!("{} to be left alone; ", pool.len()) } else { String::new() };
+    RouteError::NothingFits {
+        what: said.to_owned(),
+        rejected: format!("{waiting}{}", reasons.join("; ")),
+        nearest: nearest.join(", "),
+    }
+}

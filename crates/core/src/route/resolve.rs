@@ -1,0 +1,149 @@
+//! The one resolver: from what is wanted to the model, with the reason. Every path ends in the same checks.
+
+use super::{
+    Advice, Availability, Catalogue, ModelPolicy, Needs, Resolution, RouteError, Rule, Selector, Step, TraceStep,
+    error::suggest,
+    fuzzy,
+    pool::waits,
+    pooled::{Waiting, through_tag, through_tier},
+    wish::{Wish, wish},
+};
+use crate::{ModelRef, config::Config};
+
+/// Everything that a decision depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    pub selector: &'a Selector,
+    pub needs: Needs,
+    pub policy: ModelPolicy,
+    pub catalogue: &'a Catalogue,
+    pub config: &'a Config,
+    pub availability: &'a Availability,
+    pub advice: &'a Advice,
+    /// Microseconds since the Unix epoch.
+    pub now: i64,
+}
+
+/// Checks the names in a selector against the tables. Needs no catalogue, so that a mistyped name is
+/// refused before any server is asked.
+pub fn check_names(selector: &Selector, config: &Config) -> Result<(), RouteError> {
+    match selector {
+        Selector::TaskType(name) if !config.task_types.contains_key(name) => {
+            let (suggestion, valid) = suggest(name, config.task_types.keys());
+            Err(RouteError::UnknownTaskType { name: name.clone(), suggestion, valid })
+        }
+        Selector::Tier(name) if config.tier_named(name).is_none() => {
+            let (suggestion, valid) = suggest(name, config.tiers.keys().chain(config.tier_aliases.keys()));
+            Err(RouteError::UnknownTier { name: name.clone(), suggestion, valid })
+        }
+        Selector::Profile(name) if !config.profiles.contains_key(name) => {
+            let (suggestion, valid) = suggest(name, config.profiles.keys());
+            Err(RouteError::UnknownProfile { name: name.clone(), suggestion, valid })
+        }
+        Selector::TaskType(_)
+        | Selector::Tier(_)
+        | Selector::Profile(_)
+        | Selector::Tag(_)
+        | Selector::Exact(_)
+        | Selector::Fuzzy(_)
+        | Selector::Default => Ok(()),
+    }
+}
+
+/// Chooses the model.
+pub fn resolve(question: &Question<'_>) -> Result<Resolution, RouteError> {
+    check_names(question.selector, question.config)?;
+    let mut wish = wish(question)?;
+    match std::mem::replace(&mut wish.selector, Selector::Default) {
+        Selector::Exact(model) => exact(question, model, wish),
+        Selector::Fuzzy(name) => {
+            let model = fuzzy::find(&name, question.catalogue)?;
+            wish.said = format!("{}: `{name}` is {model} and nothing else", wish.said);
+            exact(question, model, wish)
+        }
+        Selector::Tier(tier) => through_tier(question, &tier, wish, &[], Waiting::Allowed),
+        Selector::Tag(tag) => through_tag(question, tag.name(), wish, &[], Waiting::Allowed),
+        // These were taken apart before.
+        Selector::TaskType(_) | Selector::Profile(_) | Selector::Default => default_model(question, wish),
+    }
+}
+
+fn default_model(question: &Question<'_>, mut wish: Wish) -> Result<Resolution, RouteError> {
+    wish.rule = Rule::Default;
+    if let Ok(model) = question.config.default_model.parse::<ModelRef>() {
+        wish.said = "`default_model` in Switchyard's configuration".into();
+        return exact(question, model, wish);
+    }
+    if let Some(model) = question.catalogue.default_model.clone() {
+        wish.said = "`model` in OpenCode's configuration".into();
+        return exact(question, model, wish);
+    }
+    wish.trace.push(TraceStep::note(Step::Default, "neither `default_model` nor OpenCode's `model` is set"));
+    wish.said = "no model is set as default".into();
+    through_tag(question, "any", wish, &[], Waiting::Allowed)
+}
+
+/// A model that somebody named. It is taken or refused, never exchanged.
+fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Result<Resolution, RouteError> {
+    let found = question.catalogue.find(&model)?;
+    let policy = &question.config.policy;
+    if !policy.allows(&model.provider) {
+        let allowed = if policy.allow_providers.is_empty() {
+            "it is in `policy.deny_providers`".to_owned()
+        } else {
+            format!("`policy.allow_providers` has: {}", policy.allow_providers.join(", "))
+        };
+        return Err(RouteError::NotAllowed { provider: model.provider, allowed });
+    }
+    if let Some(lack) = question.needs.lacking(found) {
+        let able = able(question).join(", ");
+        let able = if able.is_empty() { "none".to_owned() } else { able };
+        return Err(RouteError::CapabilityMissing { model: model.to_string(), need: lack.to_string(), able });
+    }
+    if let Some(why) = question.advice.budget.exhausted.get(&model.provider) {
+        return Err(RouteError::OverBudget { model: model.to_string(), why: why.clone() });
+    }
+    let Wish { rule, said, task_type, mut trace, mut warnings, .. } = wish;
+    let step = match rule {
+        Rule::Default => Step::Default,
+        Rule::Agent => Step::Agent,
+        _ => Step::Explicit,
+    };
+    trace.push(TraceStep::chosen(step, &model, said.clone()));
+    trace.push(budget_note(question));
+    if !question.catalogue.is_usable(&model.provider) {
+        warnings.push(format!("provider {} has no key", model.provider));
+    }
+    if let Some(barred) = question.availability.of(&model.provider, &model.model, question.now) {
+        let waits = waits(&barred, question.now);
+        trace.push(TraceStep::about(Step::Availability, &model, format!("{waits}; asked all the same")));
+        warnings.push(format!("{model} should be {waits}; it is asked because it was named"));
+    }
+    Ok(Resolution {
+        rule,
+        reason: said,
+        policy: question.policy,
+        task_type,
+        tier: None,
+        requested_tier: None,
+        trace,
+        candidates: Vec::new(),
+        considered: 1,
+        rejected: Vec::new(),
+        model,
+        warnings,
+    })
+}
+
+pub(super) fn budget_note(question: &Question<'_>) -> TraceStep {
+    let why = if question.advice.budget.is_set { "within it" } else { "none is set" };
+    TraceStep::note(Step::Budget, why)
+}
+
+/// Models that have what is needed, a few of them.
+fn able(question: &Question<'_>) -> Vec<String> {
+    let usable = question.catalogue.models().filter(|(id, provider, model)| {
+        provider.is_usable() && question.config.policy.allows(id) && question.needs.lacking(model).is_none()
+    });
+    usable.map(|(id, _, model)| format!("{id}/{}", model.id)).take(5).collect()
+}

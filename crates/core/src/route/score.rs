@@ -1,0 +1,133 @@
+//! How well a model fits a purpose, in points: whole numbers, so that the same inputs rank the same everywhere.
+
+use super::{Model, Status};
+use crate::config::Score;
+
+/// A trait at its fullest.
+const FULL: i64 = 1000;
+/// Where `middle` peaks: about the price of a good everyday model.
+const MIDDLE: i64 = 740;
+/// For what nobody says.
+const UNKNOWN: i64 = 450;
+/// A model of this age counts as old as any older one.
+const OLD_DAYS: i64 = 3 * 365;
+
+/// The points of a model; `today` is days since the Unix epoch.
+pub(super) fn points(model: &Model, score: &Score, today: i64) -> i64 {
+    let strong = strength(model);
+    let middle = FULL - (strong - MIDDLE).abs() * FULL / MIDDLE;
+    let yes = |has: bool| if has { FULL } else { 0 };
+    let sum = score.cheap * (FULL - strong)
+        + score.strong * strong
+        + score.middle * middle.max(0)
+        + score.recent * recency(&model.release_date, today)
+        + score.context * width(model.context)
+        + score.reasoning * yes(model.reasoning)
+        + score.vision * yes(model.image_input)
+        + score.tools * yes(model.tool_calls)
+        + score.words * yes(!score.prefer.is_empty() && has_word(&model.id, &score.prefer));
+    let trust = match model.status {
+        Status::Active => 0,
+        Status::Beta => 50,
+        Status::Alpha => 100,
+        Status::Deprecated => 500,
+    };
+    sum / 100 - trust
+}
+
+/// By the price of what it writes; without one, by its size.
+fn strength(model: &Model) -> i64 {
+    let dime_per_million = model.price.output.0 / 100_000_000;
+    if model.price.output.0 > 0 {
+        return (log2(dime_per_million + 1) * FULL / (9 << 10)).min(FULL);
+    }
+    billions(&model.id)
+        .or_else(|| billions(&model.name))
+        .map_or(UNKNOWN, |size| (log2(size + 1) * FULL / (9 << 10)).min(FULL))
+}
+
+/// The number of parameters that a name tells, as `70b` does, in billions.
+fn billions(name: &str) -> Option<i64> {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let sizes = words.filter_map(|word| {
+        let number = word.strip_suffix(['b', 'B'])?;
+        let number = number.rsplit(['x', 'X']).next()?;
+        let whole = number.split('.').next()?;
+        whole.parse::<i64>().ok().filter(|size| (1..=5000).contains(size))
+    });
+    sizes.max()
+}
+
+/// Newer is better, over three years.
+fn recency(date: &str, today: i64) -> i64 {
+    days(date).map_or(UNKNOWN, |released| FULL - (today - released).clamp(0, OLD_DAYS) * FULL / OLD_DAYS)
+}
+
+/// From 4 thousand tokens to a million.
+fn width(context: u64) -> i64 {
+    let context = i64::try_from(context).unwrap_or(i64::MAX);
+    if context == 0 { UNKNOWN } else { ((log2(context) - (12 << 10)) * FULL / (8 << 10)).clamp(0, FULL) }
+}
+
+/// The logarithm in 1024ths, straight between powers of two.
+fn log2(value: i64) -> i64 {
+    let value = value.max(1);
+    let power = i64::from(value.ilog2());
+    let base = 1_i64 << power;
+    (power << 10) + (i128::from(value - base) * 1024 / i128::from(base)) as i64
+}
+
+fn has_word(id: &str, words: &[String]) -> bool {
+    id.split(|c: char| !c.is_ascii_alphanumeric()).any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word)))
+}
+
+/// Days since the Unix epoch of `2026-09-22`, or of the start of `2026-09` or `2026`.
+fn days(date: &str) -> Option<i64> {
+    let mut parts = date.split('-').map(|part| part.parse::<i64>().ok());
+    let year = parts.next().flatten().filter(|year| (1970..=2999).contains(year))?;
+    let month = parts.next().map_or(Some(1), |month| month.filter(|month| (1..=12).contains(month)))?;
+    let day = parts.next().map_or(Some(1), |day| day.filter(|day| (1..=31).contains(day)))?;
+    // Years that begin in March, so that the leap day is the last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year / 4 - year / 100 + year / 400;
+    Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 1 - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Nano, config::Layered, money::Price};
+
+    #[test]
+    fn dates_sizes_and_strengths() {
+        assert_eq!(days("1970-01-01"), Some(0));
+        assert_eq!(days("2000-03-01"), Some(11017));
+        assert_eq!(days("2026-11-15"), Some(20772));
+        assert_eq!(days("2026-13-01"), None);
+        assert_eq!(days(""), None);
+        assert_eq!(billions("qwen3-30b-a3b-2507"), Some(30));
+        assert_eq!(billions("mixtral-8x7b"), Some(7));
+        assert_eq!(billions("llama3.1:70b"), Some(70));
+        assert_eq!(billions("gpt-6-sol"), None);
+        let priced = |usd: f64| Model {
+            price: Price { output: Nano::from_usd(usd).unwrap(), ..Price::default() },
+            ..Model::default()
+        };
+        let strengths: Vec<i64> = [0.5, 3.75, 10.0, 20.0, 50.0, 600.0].map(|usd| strength(&priced(usd))).to_vec();
+        assert!(strengths.is_sorted() && strengths[5] == FULL, "{strengths:?}");
+        assert!((strengths[2] - MIDDLE).abs() < 60, "{strengths:?}");
+    }
+
+    #[test]
+    fn one_local_provider_still_has_a_sensible_order() {
+        let config = Layered::merge(&[]).unwrap().config;
+        let model = |id: &str| Model { id: id.into(), tool_calls: true, text_output: true, ..Model::default() };
+        let best = |score: &str| {
+            let names = ["qwen3:4b", "qwen3:32b", "gpt-oss:120b", "llama:405b"];
+            names.into_iter().max_by_key(|id| points(&model(id), &config.scores[score], 20772)).unwrap()
+        };
+        assert_eq!(best("cheap"), "qwen3:4b");
+        assert_eq!(best("balanced"), "gpt-oss:120b");
+        assert_eq!(best("strong"), "llama:405b");
+    }
+}
