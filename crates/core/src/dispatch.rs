@@ -2,9 +2,17 @@
 
 pub use crate::route::Selector;
 
-use crate::schema::AnswerSchema;
+use crate::{
+    route::{Needs, estimate_tokens},
+    schema::AnswerSchema,
+};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf};
+
+/// OpenCode's own prompt and tools, at the least.
+const WORKING_TOKENS: u64 = 4000;
+/// A small image, at the least.
+const IMAGE_TOKENS: u64 = 100;
 
 /// How the prompt is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +112,20 @@ impl Request {
             }
         }
         Ok(())
+    }
+
+    /// What the model has to be able to do. Tools and a long system prompt come with the modes that work.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        let words = estimate_tokens(&self.prompt) + self.system.as_deref().map_or(0, estimate_tokens);
+        let overhead = if self.mode == Mode::Text { 0 } else { WORKING_TOKENS };
+        Needs {
+            images: self.images.len(),
+            tools: self.mode == Mode::Agent,
+            structured: self.schema.is_some(),
+            reasoning: false,
+            context: words + overhead + self.images.len() as u64 * IMAGE_TOKENS,
+        }
     }
 
     /// The command's name and its arguments, for mode command.

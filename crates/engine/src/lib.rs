@@ -2,6 +2,9 @@
 //!
 //! Nothing here prints, and nothing here reads the process environment: the caller hands it in.
 
+pub mod availability;
+pub mod catalogue;
+pub mod choose;
 pub mod conformance;
 pub mod context;
 pub mod demo;

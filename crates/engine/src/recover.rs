@@ -37,8 +37,13 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
                 release_session(context, client.as_ref(), session).await?;
             }
         }
-        let end =
-            DispatchEnd { at: now_micros(), status: RunStatus::Abandoned, error_class: None, warnings: Vec::new() };
+        let end = DispatchEnd {
+            at: now_micros(),
+            status: RunStatus::Abandoned,
+            error_class: None,
+            warnings: Vec::new(),
+            route: None,
+        };
         context.store.finish_dispatch(dispatch.id, &end).await?;
         closed += 1;
     }

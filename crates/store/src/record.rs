@@ -92,6 +92,8 @@ pub struct DispatchEnd {
     pub status: RunStatus,
     pub error_class: Option<ErrorClass>,
     pub warnings: Vec<String>,
+    /// The routing decision, when it changed after the beginning.
+    pub route: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fmt::Display;
-use switchyard_core::ErrorClass;
+use switchyard_core::{ErrorClass, route::RouteError};
 use switchyard_engine::{
     dispatch::{ErrorReport, Refusal},
     server::ServerError,
@@ -149,10 +149,18 @@ impl From<Refusal> for Failure {
                 hint: "start it with `opencode serve`, or leave --server and SWITCHYARD_OPENCODE_URL out".into(),
                 ..Self::classed(ErrorClass::OpencodeUnhealthy, message)
             },
+            Refusal::Route(RouteError::NotAllowed { .. }) => Self {
+                exit: Exit::Refused,
+                class: "policy".into(),
+                hint: "change `policy` in your own configuration, or choose a model of an allowed provider".into(),
+                ..Self::usage(message, "")
+            },
             Refusal::NotReady(_) | Refusal::Server(_) | Refusal::Api(_) | Refusal::Cancelled | Refusal::Route(_) => {
                 match refusal.class() {
                     Some(class) => Self::classed(class, message),
-                    None => Self::usage(message, "see `switchyard task-types` and `switchyard tiers`"),
+                    None => {
+                        Self::usage(message, "see `switchyard task-types`, `switchyard tiers` and `switchyard tags`")
+                    }
                 }
             }
         }

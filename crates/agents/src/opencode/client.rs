@@ -1,7 +1,7 @@
 //! OpenCode's v1 routes, one function each. The `/api/*` routes are unfinished and not used.
 
 use super::{
-    catalogue::{ConfiguredModel, ProviderList, catalogue},
+    catalogue::{self, AllProviders, ConfiguredModels, ConfiguredProviders},
     http::{ApiError, Endpoint, Http},
     types::{MessageWithParts, Pending, PermissionRule, RunStatus, Session},
 };
@@ -39,6 +39,38 @@ pub struct NewSession {
     pub metadata: Value,
 }
 
+/// One of OpenCode's agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    pub name: String,
+    /// As its description has it: a model, or a word that OpenCode took for a provider without a model.
+    pub model: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ListedAgent {
+    name: String,
+    #[serde(default)]
+    model: Option<ListedAgentModel>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ListedAgentModel {
+    #[serde(default, rename = "providerID")]
+    provider: String,
+    #[serde(default, rename = "modelID")]
+    model: String,
+}
+
+impl From<ListedAgent> for Agent {
+    fn from(listed: ListedAgent) -> Self {
+        let model = listed.model.map(|model| {
+            if model.model.is_empty() { model.provider } else { format!("{}/{}", model.provider, model.model) }
+        });
+        Self { name: listed.name, model: model.filter(|model| !model.is_empty()) }
+    }
+}
+
 /// What starts a run: a prompt, or one of the user's commands.
 #[derive(Debug, Clone)]
 pub enum PromptBody {
@@ -70,17 +102,40 @@ impl Client {
         self.http.get("global/health", deadline).await
     }
 
-    /// The providers and models of this server in this directory.
+    /// The providers that this server would use in this directory, with their models.
     pub async fn catalogue(&self) -> Result<Catalogue, ApiError> {
-        let providers = self.http.get::<ProviderList>("config/providers", FIRST_CALL);
-        let configured = self.http.get::<ConfiguredModel>("config", FIRST_CALL);
-        let (providers, configured) = tokio::try_join!(providers, configured)?;
-        Ok(catalogue(providers, &configured))
+        let (used, models) = tokio::try_join!(self.used_providers(), self.configured_models())?;
+        let found = catalogue::connected(used, &models);
+        if found.providers.is_empty() {
+            // Some servers tell it only in their other list.
+            return Ok(self.full_catalogue().await?.connected());
+        }
+        Ok(found)
     }
 
-    /// The names of the agents that may lead a session here.
-    pub async fn agents(&self) -> Result<Vec<String>, ApiError> {
-        self.names("agent").await
+    /// The same with all that the server merely knows of: megabytes, where it knows the public catalogue.
+    pub async fn full_catalogue(&self) -> Result<Catalogue, ApiError> {
+        let known = async {
+            let known = self.http.get::<AllProviders>("provider", FIRST_CALL).await;
+            // An addition: a server without this list still says what it would use.
+            Ok(known.unwrap_or_default())
+        };
+        let (used, models, known) = tokio::try_join!(self.used_providers(), self.configured_models(), known)?;
+        Ok(catalogue::full(used, known, &models))
+    }
+
+    async fn used_providers(&self) -> Result<ConfiguredProviders, ApiError> {
+        self.http.get("config/providers", FIRST_CALL).await
+    }
+
+    async fn configured_models(&self) -> Result<ConfiguredModels, ApiError> {
+        self.http.get("config", FIRST_CALL).await
+    }
+
+    /// The agents here, each with the model that its own description asks for.
+    pub async fn agents(&self) -> Result<Vec<Agent>, ApiError> {
+        let listed: Vec<ListedAgent> = self.http.get("agent", FIRST_CALL).await?;
+        Ok(listed.into_iter().map(Agent::from).collect())
     }
 
     pub async fn commands(&self) -> Result<Vec<String>, ApiError> {

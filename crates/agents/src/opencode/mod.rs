@@ -4,7 +4,7 @@
 //! are read back, the money by the session tree, and every wait has its own deadline.
 
 mod ask;
-mod catalogue;
+pub mod catalogue;
 pub mod classify;
 mod client;
 mod events;
@@ -20,7 +20,7 @@ mod tree;
 mod types;
 mod watch;
 
-pub use client::{Client, Health, NewSession, PromptBody};
+pub use client::{Agent, Client, Health, NewSession, PromptBody};
 pub use events::{EventHub, HubEvent};
 pub use give_up::{GiveUp, PermissionPolicy, Timer};
 pub use http::{ApiError, Endpoint};

@@ -56,8 +56,19 @@ pub enum StepLimit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     Text(String),
-    Tool { tool: String, title: String },
-    Permission { what: String, allowed: bool },
+    Tool {
+        tool: String,
+        title: String,
+    },
+    Permission {
+        what: String,
+        allowed: bool,
+    },
+    /// Another model is asked; what was said until now is no part of the answer.
+    Moved {
+        to: String,
+        why: String,
+    },
 }
 
 pub type Sink = Arc<dyn Fn(Progress) + Send + Sync>;

@@ -1,7 +1,7 @@
 //! What the types alone cannot say about a configuration: references between its tables, and ranges.
 
 use super::Config;
-use crate::{ModelRef, dispatch::Selector, nearest::nearest};
+use crate::{ModelRef, dispatch::Selector, nearest::nearest, route::Phrase};
 
 type Faults = Vec<(String, String)>;
 
@@ -13,6 +13,7 @@ impl Config {
         self.check_tiers(&mut faults);
         self.check_tags(&mut faults);
         self.check_chains(&mut faults);
+        self.check_classifier(&mut faults);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
@@ -55,7 +56,6 @@ impl Config {
         for (task_type, tier) in &self.task_types {
             refer(faults, format!("task_types.{task_type}"), tier, "tier", &tiers);
         }
-        refer(faults, "classifier.default_tier".into(), &self.classifier.default_tier, "tier", &tiers);
         let scores: Vec<&String> = self.scores.keys().collect();
         for (tier, score) in &self.tier_scores {
             refer(faults, format!("tier_scores.{tier}"), tier, "tier", &tiers);
@@ -90,6 +90,29 @@ impl Config {
         let known: Vec<&String> = self.tiers.keys().collect();
         for tier in self.fallback.tiers.keys() {
             refer(faults, format!("fallback.tiers.{tier}"), tier, "tier", &known);
+        }
+    }
+
+    fn check_classifier(&self, faults: &mut Faults) {
+        let classifier = &self.classifier;
+        let tiers: Vec<&String> = self.tiers.keys().collect();
+        refer(faults, "classifier.default_tier".into(), &classifier.default_tier, "tier", &tiers);
+        if classifier.threshold < 1 {
+            faults.push(("classifier.threshold".into(), format!("{} is less than 1", classifier.threshold)));
+        }
+        let task_types: Vec<&String> = self.task_types.keys().collect();
+        for (task_type, phrases) in &classifier.words {
+            let key = format!("classifier.words.{task_type}");
+            refer(faults, key.clone(), task_type, "task type", &task_types);
+            for phrase in phrases.iter().filter(|phrase| Phrase::parse(phrase).is_none()) {
+                faults.push((key.clone(), format!("`{phrase}` has no word in it")));
+            }
+        }
+        for (sign, points) in &classifier.signs {
+            for task_type in points.keys() {
+                let key = format!("classifier.signs.{}.{task_type}", sign.key());
+                refer(faults, key, task_type, "task type", &task_types);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tables whose keys are names that a user may add, as opposed to settings that exist or not.
 
-const OPEN: [&str; 9] = [
+const OPEN: [&str; 10] = [
     "tiers",
     "tier_scores",
     "tier_aliases",
@@ -10,8 +10,10 @@ const OPEN: [&str; 9] = [
     "scores",
     "fallback.tiers",
     "fallback.agents",
+    "classifier.words",
 ];
 
 pub(super) fn is_open(path: &str) -> bool {
-    OPEN.contains(&path)
+    // The signs themselves are recognised by code; what each is worth to whom is open.
+    OPEN.contains(&path) || path.starts_with("classifier.signs.")
 }

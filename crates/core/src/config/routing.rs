@@ -1,6 +1,9 @@
 //! The settings that choose models: tags, scores, fallback, policy, availability.
 
-use crate::{duration::Limit, route::Trigger};
+use crate::{
+    duration::Limit,
+    route::{Sign, Trigger},
+};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -120,4 +123,13 @@ pub struct Score {
 pub struct Classifier {
     pub default_tier: String,
     pub threshold: i64,
+    /// In characters, as is `long`.
+    pub short: usize,
+    pub long: usize,
+    pub opening_words: usize,
+    pub opening_points: i64,
+    /// The phrases of each task type.
+    pub words: BTreeMap<String, Vec<String>>,
+    /// The points that each sign gives to task types.
+    pub signs: BTreeMap<Sign, BTreeMap<String, i64>>,
 }

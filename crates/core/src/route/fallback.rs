@@ -3,12 +3,17 @@
 //! The needs of the request, the allowed providers and the budget hold for every hop as for the first choice.
 
 use super::{
-    Question, Resolution, RouteError, Rule, Step, TraceStep, Tried, Trigger,
-    pooled::{Waiting, through_tag, through_tier},
+    Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried, Trigger,
+    pool::{Pool, StandIns, Terms, Waiting, waits},
+    pooled::{through_tag, through_tier, with_needs_of},
     resolve,
+    resolve::{exact, set_as_default},
     wish::{Wish, wish},
 };
-use crate::{ModelRef, config::Config, route::Selector};
+use crate::{
+    ModelRef,
+    config::{Config, Score},
+};
 
 /// Whether a model that was named may be exchanged for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,8 @@ pub fn chain<'a>(config: &'a Config, agent: Option<&str>, tier: Option<&str>) ->
     }
 }
 
-/// The next model after those that failed. `before` is the decision that led to the last of them.
+/// The next model after those that failed. `before` is the decision that led to the last of them, and `question`
+/// is the one that the first decision answered, with what has been learned since.
 pub fn next(
     question: &Question<'_>,
     before: &Resolution,
@@ -68,12 +74,13 @@ pub fn next(
 ) -> Result<Resolution, RouteError> {
     let Some(last) = tried.last() else { return resolve(question) };
     let config = question.config;
-    let exhausted = |why: String| RouteError::Exhausted { why };
     let (_, chain) = chain(config, agent, before.tier.as_deref());
-    let named = matches!(before.rule, Rule::Explicit | Rule::Agent)
-        || (before.rule == Rule::Default && before.considered == 1 && chain.is_empty());
-    if named && exchange == Exchange::Routed {
-        return Err(exhausted("the model was named, and `--fallback` was not".into()));
+    let asked = wish(question)?;
+    let tag = tag_of(question, &asked);
+    if exchange == Exchange::Routed
+        && let Some(why) = held_to(&asked, tag, chain)
+    {
+        return Err(exhausted(why));
     }
     if !config.fallback.triggers.contains(&last.trigger) {
         return Err(exhausted(format!("`fallback.triggers` does not have {}", last.trigger)));
@@ -81,47 +88,102 @@ pub fn next(
     if tried.len() >= config.fallback.depth {
         return Err(exhausted(format!("{} were asked, which is `fallback.depth`", tried.len())));
     }
+    // What the tag needs is needed wherever the work goes, also to a tier or along a chain.
+    let needs =
+        tag.and_then(|tag| config.tags.get(tag)).map_or(question.needs, |tag| with_needs_of(question.needs, tag));
+    let question = &Question { needs, ..*question };
     let found = match last.trigger {
         Trigger::Capability => stronger(question, before, tried),
-        _ if chain.is_empty() => equal(question, before, tried),
+        _ if chain.is_empty() => equal(question, before, tried, tag),
         _ => along(question, before, tried, chain),
     };
     found.map(|found| joined(before, last, found))
 }
 
+/// The tag that the request is routed by, if it is by one.
+fn tag_of<'a>(question: &Question<'_>, asked: &'a Wish) -> Option<&'a str> {
+    match &asked.selector {
+        Selector::Tag(tag) => Some(tag.name()),
+        Selector::Default => set_as_default(question).is_none().then_some("any"),
+        Selector::Exact(_) | Selector::Fuzzy(_) | Selector::TaskType(_) | Selector::Tier(_) | Selector::Profile(_) => {
+            None
+        }
+    }
+}
+
+/// Why the request is held to its one model, if it is. One that only a setting names may have a chain.
+fn held_to(asked: &Wish, tag: Option<&str>, chain: &[String]) -> Option<String> {
+    let by_setting = matches!(asked.rule, Rule::Default | Rule::Profile);
+    let one = match asked.selector {
+        Selector::Exact(_) | Selector::Fuzzy(_) => true,
+        Selector::Default => tag.is_none(),
+        Selector::TaskType(_) | Selector::Tier(_) | Selector::Tag(_) | Selector::Profile(_) => false,
+    };
+    if !one || (by_setting && !chain.is_empty()) {
+        None
+    } else if by_setting {
+        Some("the model is set without a chain, and `--fallback` was not given".into())
+    } else {
+        Some("the model was named, and `--fallback` was not".into())
+    }
+}
+
+fn exhausted(why: String) -> RouteError {
+    RouteError::Exhausted { why }
+}
+
+/// Models of the tiers that are asked for come first, in each of them; only then does any other stand in for one.
+const PASSES: [StandIns; 2] = [StandIns::Refused, StandIns::Allowed];
+
 /// Up, tier by tier.
 fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Result<Resolution, RouteError> {
     let config = question.config;
-    let own = before.tier.clone().or_else(|| tier_of(config, &before.model));
-    let mut tier = own.as_deref();
-    while let Some(above) = tier.and_then(|tier| config.tier_above(tier)) {
-        let wish = hop(before, format!("tier {above}, the next stronger one"));
-        if let Ok(found) = through_tier(question, above, wish, tried, Waiting::Refused) {
-            return Ok(found);
+    let Some(own) = before.tier.clone().or_else(|| tier_of(config, &before.model)) else {
+        return Err(exhausted(format!("{} is of no tier, so none is known to be stronger", before.model)));
+    };
+    let place = config.tier_order.iter().position(|tier| *tier == own);
+    let Some((weaker, above)) = place.map(|place| config.tier_order.split_at(place + 1)) else {
+        return Err(exhausted(format!("tier {own} is not in `tier_order`, so none is known to be stronger")));
+    };
+    let weaker: Vec<ModelRef> = weaker.iter().flat_map(|tier| listed(config, tier)).collect();
+    let mut reasons = Vec::new();
+    for stand_ins in PASSES {
+        reasons.clear();
+        for tier in above {
+            // Giving way to a cheaper tier would lead back to where the work comes from.
+            if let Some(why) = question.advice.budget.degraded.get(tier) {
+                reasons.push(format!("tier {tier}: gives way, {why}"));
+                continue;
+            }
+            let wish = hop(before, format!("tier {tier}, a stronger one"));
+            let terms = Terms { tried, weaker: &weaker, stand_ins, waiting: Waiting::Refused };
+            match through_tier(question, tier, wish, terms) {
+                Ok(found) => return Ok(found),
+                Err(error) => reasons.push(format!("tier {tier}: {}", in_short(error))),
+            }
         }
-        tier = Some(above);
     }
-    Err(RouteError::Exhausted { why: "there is no stronger tier with a model that can be asked".into() })
+    let reasons = if reasons.is_empty() { format!("{own} is the strongest") } else { reasons.join("; ") };
+    Err(exhausted(format!("there is no stronger tier with a model that can be asked ({reasons})")))
 }
 
 /// Sideways: the same question again, without those that failed.
-fn equal(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Result<Resolution, RouteError> {
-    let exhausted = |error: RouteError| RouteError::Exhausted { why: error.to_string() };
-    let tier = before.tier.clone().or_else(|| {
-        let named = matches!(before.rule, Rule::Explicit | Rule::Agent | Rule::Default);
-        named.then(|| tier_of(question.config, &before.model)).flatten()
-    });
-    if let Some(tier) = tier {
+fn equal(
+    question: &Question<'_>,
+    before: &Resolution,
+    tried: &[Tried],
+    tag: Option<&str>,
+) -> Result<Resolution, RouteError> {
+    let again = |error: RouteError| exhausted(error.to_string());
+    let terms = Terms { tried, weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Refused };
+    let named = || tag.is_none().then(|| tier_of(question.config, &before.model)).flatten();
+    if let Some(tier) = before.tier.clone().or_else(named) {
         let wish = hop(before, format!("another of tier {tier}"));
-        return through_tier(question, &tier, wish, tried, Waiting::Refused).map_err(exhausted);
+        return through_tier(question, &tier, wish, terms).map_err(again);
     }
-    let wish = wish(question)?;
-    let tag = match &wish.selector {
-        Selector::Tag(tag) => tag.name().to_owned(),
-        _ => "any".to_owned(),
-    };
-    through_tag(question, &tag, hop(before, format!("another by tag auto:{tag}")), tried, Waiting::Refused)
-        .map_err(exhausted)
+    let tag = tag.unwrap_or("any");
+    let shown = if tag == "any" { "auto".to_owned() } else { format!("auto:{tag}") };
+    through_tag(question, tag, hop(before, format!("another by tag {shown}")), terms).map_err(again)
 }
 
 /// Along a chain that the configuration lays down.
@@ -131,41 +193,60 @@ fn along(
     tried: &[Tried],
     chain: &[String],
 ) -> Result<Resolution, RouteError> {
-    let mut reasons = Vec::new();
-    for entry in chain {
-        let found = if let Some(tier) = question.config.tier_named(entry) {
-            through_tier(question, tier, hop(before, format!("tier {tier} of the chain")), tried, Waiting::Refused)
-        } else {
-            one(question, before, tried, entry)
-        };
-        match found {
-            Ok(found) => return Ok(found),
-            Err(error) => reasons.push(format!("{entry}: {error}")),
+    let mut passed: Vec<(&String, String)> = Vec::new();
+    for stand_ins in PASSES {
+        passed.clear();
+        for entry in chain {
+            let terms = Terms { tried, weaker: &[], stand_ins, waiting: Waiting::Refused };
+            let found = if let Some(tier) = question.config.tier_named(entry) {
+                let wish = hop(before, format!("tier {tier} of the chain"));
+                through_tier(question, tier, wish, terms).map_err(in_short)
+            } else {
+                one(question, before, terms, entry)
+            };
+            match found {
+                Ok(found) => return Ok(after(found, &passed)),
+                Err(why) => passed.push((entry, why)),
+            }
         }
     }
-    Err(RouteError::Exhausted { why: format!("the chain has no other ({})", reasons.join("; ")) })
+    let reasons: Vec<String> = passed.iter().map(|(entry, why)| format!("{entry}: {why}")).collect();
+    Err(exhausted(format!("the chain has no other ({})", reasons.join("; "))))
 }
 
-/// One model of a chain, under the same conditions as a routed one.
-fn one(question: &Question<'_>, before: &Resolution, tried: &[Tried], entry: &str) -> Result<Resolution, RouteError> {
-    let model: ModelRef = entry
-        .parse()
-        .map_err(|error: crate::model::ModelRefError| RouteError::BadName { problem: error.to_string() })?;
-    if let Some(tried) = tried.iter().find(|tried| tried.model.base() == model.base()) {
-        return Err(RouteError::Exhausted { why: format!("was asked already ({})", tried.trigger) });
+/// One model of a chain, under the same conditions as a routed one, or why not.
+fn one(question: &Question<'_>, before: &Resolution, terms: Terms<'_>, entry: &str) -> Result<Resolution, String> {
+    let model: ModelRef = entry.parse().map_err(|error: crate::model::ModelRefError| error.to_string())?;
+    let nothing = Score::default();
+    let judged =
+        Pool::new(question, question.needs, &nothing, &[], terms).add_named(&model).map_err(|why| why.to_string())?;
+    if let Some(barred) = judged.barred {
+        return Err(waits(&barred, question.now));
     }
-    if !question.catalogue.is_usable(&model.provider) {
-        return Err(RouteError::Exhausted { why: "its provider is not connected or has no key".into() });
-    }
-    if let Some(barred) = question.availability.of(&model.provider, &model.model, question.now) {
-        return Err(RouteError::Exhausted { why: super::pool::waits(&barred, question.now) });
-    }
-    let selector = Selector::Exact(model);
-    let mut found = resolve(&Question { selector: &selector, ..*question })?;
-    found.reason = "next of the chain".into();
+    let mut wish = hop(before, "the next of the chain".into());
+    wish.rule = Rule::Explicit;
+    let mut found = exact(question, model, wish).map_err(in_short)?;
     found.tier.clone_from(&before.tier);
-    found.trace.retain(|step| step.step != Step::Contest);
     Ok(found)
+}
+
+/// The same with what stood before it in the chain.
+fn after(mut found: Resolution, passed: &[(&String, String)]) -> Resolution {
+    if !passed.is_empty() {
+        let names: Vec<String> = passed.iter().map(|(entry, why)| format!("{entry} ({why})")).collect();
+        found.reason = format!("{}; passed over: {}", found.reason, names.join(", "));
+    }
+    let notes = passed.iter().map(|(entry, why)| TraceStep::about(Step::Availability, entry, why.clone()));
+    found.trace.splice(..0, notes);
+    found
+}
+
+/// Without what the place where it is said says already.
+fn in_short(error: RouteError) -> String {
+    match error {
+        RouteError::NothingFits { rejected, .. } => rejected,
+        other => other.to_string(),
+    }
 }
 
 fn hop(before: &Resolution, said: String) -> Wish {
@@ -193,19 +274,22 @@ fn joined(before: &Resolution, last: &Tried, mut found: Resolution) -> Resolutio
     found.requested_tier =
         before.requested_tier.clone().or_else(|| before.tier.clone()).filter(|tier| found.tier.as_ref() != Some(tier));
     found.reason = format!("{}; {moved}: {}", before.reason, found.reason);
-    found.warnings.push(moved);
+    // What was said before still belongs to the story, once.
+    let own = std::mem::replace(&mut found.warnings, before.warnings.clone());
+    for warning in std::iter::once(moved).chain(own) {
+        if !found.warnings.contains(&warning) {
+            found.warnings.push(warning);
+        }
+    }
     found
 }
 
 /// The weakest tier that lists the model.
 fn tier_of(config: &Config, model: &ModelRef) -> Option<String> {
-    let lists = |tier: &&String| {
-        config
-            .tiers
-            .get(*tier)
-            .into_iter()
-            .flatten()
-            .any(|name| name.parse::<ModelRef>().is_ok_and(|own| own.base() == model.base()))
-    };
-    config.tier_order.iter().find(lists).cloned()
+    let is_own = |own: ModelRef| own.provider == model.provider && own.model == model.model;
+    config.tier_order.iter().find(|tier| listed(config, tier).any(is_own)).cloned()
+}
+
+fn listed(config: &Config, tier: &str) -> impl Iterator<Item = ModelRef> {
+    config.tiers.get(tier).into_iter().flatten().filter_map(|name| name.parse().ok())
 }

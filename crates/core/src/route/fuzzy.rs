@@ -18,10 +18,12 @@ enum Match {
     Id,
 }
 
-/// The one model that `name` means. A variant may follow after `@`.
+/// The one model that `name` means. A variant may follow after `@`; as in a full name, what begins with a digit
+/// is none, but a part of the model's id (`…@20250514`).
 pub(super) fn find(name: &str, catalogue: &Catalogue) -> Result<ModelRef, RouteError> {
+    let is_variant = |text: &str| !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit());
     let (query, variant) = match name.rsplit_once('@') {
-        Some((query, variant)) if !query.is_empty() && !variant.is_empty() => (query, Some(variant.to_owned())),
+        Some((query, variant)) if !query.is_empty() && is_variant(variant) => (query, Some(variant.to_owned())),
         _ => (name, None),
     };
     let query = query.to_lowercase();
@@ -129,6 +131,7 @@ mod tests {
             ("openai", "gpt-6-sol-pro", "GPT-6 Sol Pro"),
             ("copilot", "gpt-6-sol", "GPT-6 Sol"),
             ("unconnected", "kimi-k3", "Kimi K3"),
+            ("vertex", "claude-opus-5@20260514", "Claude Opus 5"),
         ]);
         let table = [
             ("claude-sonnet-5", Ok("anthropic/claude-sonnet-5")),
@@ -137,6 +140,8 @@ mod tests {
             ("haiku", Ok("anthropic/claude-haiku-4-5")),
             ("claude haiku@high", Ok("anthropic/claude-haiku-4-5@high")),
             ("gpt-6-sol-pro", Ok("openai/gpt-6-sol-pro")),
+            ("claude-opus-5@20260514", Ok("vertex/claude-opus-5@20260514")),
+            ("opus@20260514@high", Ok("vertex/claude-opus-5@20260514@high")),
             ("sonnet", Err("could be any of: anthropic/claude-sonnet-4-5, anthropic/claude-sonnet-5")),
             ("gpt-6-sol", Err("could be any of: copilot/gpt-6-sol, openai/gpt-6-sol")),
             ("son", Err("no connected model is called `son`; did you mean anthropic/claude-sonnet-4-5")),

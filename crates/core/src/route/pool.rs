@@ -32,6 +32,8 @@ pub(super) enum Why<'a> {
     NotAllowed,
     Lacks(Lack),
     Tried(Trigger),
+    /// Of a tier that is no stronger than the one that was too weak.
+    NotStronger,
     Exhausted(&'a str),
 }
 
@@ -45,6 +47,7 @@ impl fmt::Display for Why<'_> {
             Self::NotAllowed => f.write_str("its provider is not allowed"),
             Self::Lacks(lack) => write!(f, "cannot {lack}"),
             Self::Tried(trigger) => write!(f, "was asked already ({trigger})"),
+            Self::NotStronger => f.write_str("is of no stronger tier"),
             Self::Exhausted(why) => f.write_str(why),
         }
     }
@@ -89,12 +92,44 @@ impl Ranked<'_> {
     }
 }
 
+/// What a choice may take, beyond the question itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) tried: &'a [Tried],
+    /// Models that are too weak to stand in.
+    pub(super) weaker: &'a [ModelRef],
+    pub(super) stand_ins: StandIns,
+    pub(super) waiting: Waiting,
+}
+
+impl Terms<'_> {
+    /// For a request that has asked nobody yet.
+    pub(super) const FIRST: Terms<'static> =
+        Terms { tried: &[], weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Allowed };
+}
+
+/// Whether a model that a tier does not list may be taken for it when none of its own can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandIns {
+    Allowed,
+    Refused,
+}
+
+/// Whether a model that is to be left alone may be asked when all others are too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Allowed,
+    Refused,
+}
+
 pub(super) struct Pool<'a> {
     question: &'a Question<'a>,
     needs: Needs,
     score: &'a Score,
     wants: &'a [Capability],
-    tried: &'a [Tried],
+    terms: Terms<'a>,
+    /// Those that were named and are there, so that nothing is judged or counted twice.
+    named: Vec<(&'a str, &'a str)>,
     candidates: Vec<Ranked<'a>>,
     rejected: BTreeMap<Why<'a>, (usize, Vec<String>)>,
 }
@@ -105,15 +140,20 @@ impl<'a> Pool<'a> {
         needs: Needs,
         score: &'a Score,
         wants: &'a [Capability],
-        tried: &'a [Tried],
+        terms: Terms<'a>,
     ) -> Self {
-        Self { question, needs, score, wants, tried, candidates: Vec::new(), rejected: BTreeMap::new() }
+        let (named, candidates) = (Vec::new(), Vec::new());
+        Self { question, needs, score, wants, terms, named, candidates, rejected: BTreeMap::new() }
     }
 
     /// Judges a model that is named; the later it is named, the lower it ranks.
     pub(super) fn add_named(&mut self, wanted: &'a ModelRef) -> Result<Ranked<'a>, Why<'a>> {
-        let found = find(self.question.catalogue, wanted)
-            .and_then(|(id, provider, model)| self.judge(id, provider, model).map(|()| (id, model)));
+        let found = find(self.question.catalogue, wanted).and_then(|(id, provider, model)| {
+            self.named.push((id, &model.id));
+            self.judge_provider(id, provider)?;
+            self.judge_model(id, model)?;
+            Ok((id, model))
+        });
         match found {
             Ok((provider, model)) => {
                 let mut ranked = self.rank(provider, model);
@@ -129,18 +169,21 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Judges everything that is connected.
+    /// Judges everything that is connected and was not named.
     pub(super) fn add_all(&mut self) {
-        let named: Vec<(&str, &str)> =
-            self.candidates.iter().map(|ranked| (ranked.provider, ranked.model.id.as_str())).collect();
-        let below = named.len();
+        let below = self.candidates.len();
         for (id, provider) in &self.question.catalogue.providers {
+            let mut named: Vec<&str> =
+                self.named.iter().filter(|(own, _)| own == id).map(|(_, model)| *model).collect();
+            named.sort_unstable();
+            named.dedup();
             if let Err(why) = self.judge_provider(id, provider) {
-                self.reject(why, provider.models.len(), || format!("{id}/*"));
+                self.reject(why, provider.models.len() - named.len(), || format!("{id}/*"));
                 continue;
             }
-            for model in provider.models.values().filter(|model| !named.contains(&(id, &model.id))) {
-                match self.judge_model(id, model) {
+            for model in provider.models.values().filter(|model| named.binary_search(&model.id.as_str()).is_err()) {
+                let judged = self.judge_model(id, model).and_then(|()| self.judge_strength(id, model));
+                match judged {
                     Ok(()) => {
                         let mut ranked = self.rank(id, model);
                         ranked.rank.0 = below;
@@ -161,39 +204,42 @@ impl<'a> Pool<'a> {
     }
 
     /// The best that can be asked now; when all wait, the one that waits least.
-    pub(super) fn best(&self) -> Option<Ranked<'a>> {
+    fn best(&self) -> Option<Ranked<'a>> {
         self.ready()
             .or_else(|| self.candidates.iter().min_by_key(|ranked| (ranked.patience(), ranked.order())).copied())
     }
 
     /// The best that can be asked now.
-    pub(super) fn ready(&self) -> Option<Ranked<'a>> {
+    fn ready(&self) -> Option<Ranked<'a>> {
         self.candidates.iter().filter(|ranked| ranked.barred.is_none()).min_by_key(|ranked| ranked.order()).copied()
+    }
+
+    /// What can be chosen under the terms.
+    pub(super) fn pick(&self) -> Option<Ranked<'a>> {
+        match self.terms.waiting {
+            Waiting::Allowed => self.best(),
+            Waiting::Refused => self.ready(),
+        }
     }
 
     /// Better ones than `chosen` that wait.
     pub(super) fn passed_over(&self, chosen: &Ranked<'_>) -> Vec<Ranked<'a>> {
-        let mut better: Vec<Ranked<'_>> = self
-            .candidates
-            .iter()
-            .filter(|ranked| ranked.barred.is_some() && ranked.order() < chosen.order())
-            .copied()
-            .collect();
-        better.sort_unstable_by(|left, right| left.order().cmp(&right.order()));
-        better.truncate(NAMED);
+        let waits = |ranked: &&Ranked<'_>| ranked.barred.is_some() && ranked.order() < chosen.order();
+        let mut better: Vec<Ranked<'_>> = self.candidates.iter().filter(waits).copied().collect();
+        let best = first_in_order(&mut better, NAMED).len();
+        better.truncate(best);
         better
+    }
+
+    /// Whether any candidate can do that.
+    pub(super) fn any_has(&self, capability: Capability) -> bool {
+        self.candidates.iter().any(|ranked| has(ranked.model, capability))
     }
 
     /// The best candidates with their scores.
     pub(super) fn shown(&mut self) -> Vec<Candidate> {
-        if self.candidates.len() > SHOWN {
-            self.candidates.select_nth_unstable_by(SHOWN - 1, |left, right| left.order().cmp(&right.order()));
-        }
         let now = self.question.now;
-        let shown = self.candidates.len().min(SHOWN);
-        let best = &mut self.candidates[..shown];
-        best.sort_unstable_by(|left, right| left.order().cmp(&right.order()));
-        let shown = best.iter().map(|ranked| Candidate {
+        let shown = first_in_order(&mut self.candidates, SHOWN).iter().map(|ranked| Candidate {
             model: ranked.reference().to_string(),
             score: ranked.score,
             waits: ranked.barred.map(|barred| waits(&barred, now)),
@@ -221,11 +267,6 @@ impl<'a> Pool<'a> {
         }
     }
 
-    fn judge(&self, id: &'a str, provider: &Provider, model: &Model) -> Result<(), Why<'a>> {
-        self.judge_provider(id, provider)?;
-        self.judge_model(id, model)
-    }
-
     fn judge_provider(&self, id: &str, provider: &Provider) -> Result<(), Why<'a>> {
         if !provider.connected {
             Err(Why::NotConnected)
@@ -245,16 +286,35 @@ impl<'a> Pool<'a> {
             return Err(Why::Lacks(lack));
         }
         let is_tried = |tried: &&Tried| tried.model.provider == provider && tried.model.model == model.id;
-        self.tried.iter().find(is_tried).map_or(Ok(()), |tried| Err(Why::Tried(tried.trigger)))
+        self.terms.tried.iter().find(is_tried).map_or(Ok(()), |tried| Err(Why::Tried(tried.trigger)))
+    }
+
+    fn judge_strength(&self, provider: &str, model: &Model) -> Result<(), Why<'a>> {
+        let is_weaker = |weaker: &ModelRef| weaker.provider == provider && weaker.model == model.id;
+        if self.terms.weaker.iter().any(is_weaker) { Err(Why::NotStronger) } else { Ok(()) }
     }
 
     fn reject(&mut self, why: Why<'a>, count: usize, name: impl FnOnce() -> String) {
+        if count == 0 {
+            return;
+        }
         let (rejected, models) = self.rejected.entry(why).or_default();
         *rejected += count;
         if models.len() < NAMED {
             models.push(name());
         }
     }
+}
+
+/// The best `count` of them, in order, without putting the others in order.
+fn first_in_order<'r, 'a>(ranked: &'r mut [Ranked<'a>], count: usize) -> &'r [Ranked<'a>] {
+    if ranked.len() > count {
+        ranked.select_nth_unstable_by(count - 1, |left, right| left.order().cmp(&right.order()));
+    }
+    let count = count.min(ranked.len());
+    let best = &mut ranked[..count];
+    best.sort_unstable_by(|left, right| left.order().cmp(&right.order()));
+    best
 }
 
 fn find<'a>(catalogue: &'a Catalogue, wanted: &ModelRef) -> Result<(&'a str, &'a Provider, &'a Model), Why<'static>> {
@@ -266,9 +326,9 @@ fn find<'a>(catalogue: &'a Catalogue, wanted: &ModelRef) -> Result<(&'a str, &'a
     }
 }
 
-/// `cooling down for another 43s: rate_limit …`
+/// `left alone for another 43s: rate_limit …`
 pub(super) fn waits(barred: &Barred<'_>, now: i64) -> String {
-    let left = Duration::from_micros(u64::try_from(barred.bar.until - now).unwrap_or_default());
+    let left = Duration::from_micros(u64::try_from(barred.bar.until.saturating_sub(now)).unwrap_or_default());
     // Whole seconds are exact enough for people, and never zero.
     let left = Duration::from_secs(left.as_secs() + u64::from(left.subsec_micros() > 0));
     format!("left alone for another {}: {}", duration::show(left), barred.bar.why)

@@ -1,25 +1,18 @@
 //! Choosing from several: the models of a tier, or all that a tag may use.
 
 use super::{
-    Question, Resolution, RouteError, Step, TraceStep, Tried,
-    pool::{Pool, Ranked, waits},
+    Needs, Question, Resolution, RouteError, Step, TraceStep,
+    pool::{Pool, Ranked, StandIns, Terms, waits},
     resolve::budget_note,
     wish::Wish,
 };
 use crate::{
     ModelRef,
-    config::{FirstChoice, Score},
+    config::{FirstChoice, Score, Tag},
 };
 
 /// The score of a tier or tag that names none.
 const PLAIN_SCORE: &str = "balanced";
-
-/// Whether a model that is to be left alone may be asked when all others are too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waiting {
-    Allowed,
-    Refused,
-}
 
 /// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
 /// and the reason and a warning say so: never a silent change.
@@ -27,8 +20,7 @@ pub(super) fn through_tier(
     question: &Question<'_>,
     asked: &str,
     mut wish: Wish,
-    tried: &[Tried],
-    waiting: Waiting,
+    terms: Terms<'_>,
 ) -> Result<Resolution, RouteError> {
     let config = question.config;
     let tier = within_budget(question, asked, &mut wish);
@@ -37,7 +29,7 @@ pub(super) fn through_tier(
     let nothing = Score::default();
     let score_name = config.tier_scores.get(&tier).map_or(PLAIN_SCORE, String::as_str);
     let score = config.scores.get(score_name).unwrap_or(&nothing);
-    let mut pool = Pool::new(question, question.needs, score, &[], tried);
+    let mut pool = Pool::new(question, question.needs, score, &[], terms);
     for model in &named {
         if let Err(why) = pool.add_named(model) {
             wish.trace.push(TraceStep::about(Step::Tier, model, why.to_string()));
@@ -45,11 +37,10 @@ pub(super) fn through_tier(
     }
     let listed = pool.len();
     let all_wait = listed > 0 && pool.all_wait();
-    if listed == 0 || all_wait {
+    if (listed == 0 || all_wait) && terms.stand_ins == StandIns::Allowed {
         pool.add_all();
     }
-    let picked = pick(&pool, waiting);
-    let Some(chosen) = picked else { return Err(nothing_fits(&pool, &wish.said, question)) };
+    let Some(chosen) = pool.pick() else { return Err(nothing_fits(pool, &wish.said, question)) };
     let model = chosen.reference();
     let is_listed = named.contains(&model);
     let why = if is_listed && !all_wait {
@@ -85,21 +76,20 @@ pub(super) fn through_tag(
     question: &Question<'_>,
     name: &str,
     mut wish: Wish,
-    tried: &[Tried],
-    waiting: Waiting,
+    terms: Terms<'_>,
 ) -> Result<Resolution, RouteError> {
     let config = question.config;
     let Some(tag) = config.tags.get(name) else {
         return Err(RouteError::NoModels { what: format!("tag {name}") });
     };
-    let needs = tag.needs.iter().fold(question.needs, |needs, need| needs.and(*need));
+    let needs = with_needs_of(question.needs, tag);
     let nothing = Score::default();
     let score = config.scores.get(&tag.score).unwrap_or(&nothing);
     let first = tag.first.map(|first| match first {
         FirstChoice::Model => ("model", question.catalogue.default_model.clone()),
         FirstChoice::SmallModel => ("small_model", question.catalogue.small_model.clone()),
     });
-    let mut pool = Pool::new(question, needs, score, &tag.wants, tried);
+    let mut pool = Pool::new(question, needs, score, &tag.wants, terms);
     let mut first_choice = None;
     match &first {
         Some((setting, Some(model))) => match pool.add_named(model) {
@@ -117,7 +107,7 @@ pub(super) fn through_tag(
         None => {}
     }
     pool.add_all();
-    let Some(chosen) = pick(&pool, waiting) else { return Err(nothing_fits(&pool, &wish.said, question)) };
+    let Some(chosen) = pool.pick() else { return Err(nothing_fits(pool, &wish.said, question)) };
     let model = chosen.reference();
     let by_setting = first_choice.filter(|(_, ranked)| ranked.reference() == model);
     let (step, why) = if let Some((setting, _)) = by_setting {
@@ -128,17 +118,15 @@ pub(super) fn through_tag(
         (Step::Score, format!("{} points by score `{}`", chosen.score, tag.score))
     };
     for want in tag.wants.iter().filter(|want| !super::needs::has(chosen.model, **want)) {
-        wish.warnings
-            .push(format!("no model that fits has {want:?}, which {name} would rather have; {model} stands in"));
+        let others = if pool.any_has(*want) { "others that do come after it" } else { "no model that fits does" };
+        wish.warnings.push(format!("{model} does not have {want:?}, which {name} would rather have; {others}"));
     }
     Ok(finish(question, pool, &chosen, wish, (step, why)))
 }
 
-fn pick<'a>(pool: &Pool<'a>, waiting: Waiting) -> Option<Ranked<'a>> {
-    match waiting {
-        Waiting::Allowed => pool.best(),
-        Waiting::Refused => pool.ready(),
-    }
+/// What is needed of a model that a tag is to choose.
+pub(super) fn with_needs_of(needs: Needs, tag: &Tag) -> Needs {
+    tag.needs.iter().fold(needs, |needs, need| needs.and(*need))
 }
 
 /// The tier itself, or the next cheaper one that the budget leaves.
@@ -200,30 +188,30 @@ fn finish(
     }
 }
 
-/// Says why there is none, and what comes nearest: models that would do but for one thing.
-fn nothing_fits(pool: &Pool<'_>, said: &str, question: &Question<'_>) -> RouteError {
+/// Says why there is none, and what comes nearest: what has to be waited for, or would do but for one thing.
+fn nothing_fits(mut pool: Pool<'_>, said: &str, question: &Question<'_>) -> RouteError {
     let rejected = pool.rejected();
     if rejected.is_empty() && pool.len() == 0 {
         return RouteError::NoModels { what: said.to_owned() };
     }
-    let reasons: Vec<String> = rejected.iter().map(|group| format!("{} {}", group.count, group.why)).collect();
-    let mut nearest: Vec<String> = question
-        .catalogue
-        .models()
-        .filter(|(id, provider, _)| provider.is_usable() && question.config.policy.allows(id))
-        .filter_map(|(id, _, model)| Some(format!("{id}/{} (cannot {})", model.id, question.needs.lacking(model)?)))
-        .take(5)
-        .collect();
+    let waiting = (pool.len() > 0).then(|| format!("{} to be left alone", pool.len()));
+    let others = rejected.iter().map(|group| format!("{} {}", group.count, group.why));
+    let reasons: Vec<String> = waiting.into_iter().chain(others).collect();
+    let shown = pool.shown().into_iter();
+    let mut nearest: Vec<String> =
+        shown.filter_map(|waiting| Some(format!("{} ({})", waiting.model, waiting.waits?))).take(5).collect();
+    if nearest.is_empty() {
+        let allowed = question
+            .catalogue
+            .models()
+            .filter(|(id, provider, _)| provider.is_usable() && question.config.policy.allows(id));
+        nearest = allowed
+            .filter_map(|(id, _, model)| Some(format!("{id}/{} (cannot {})", model.id, question.needs.lacking(model)?)))
+            .take(5)
+            .collect();
+    }
     if nearest.is_empty() {
         nearest = rejected.iter().flat_map(|group| group.models.iter().cloned()).take(5).collect();
     }
-    if nearest.is_empty() {
-        nearest.push("none".into());
-    }
-    let waiting = if pool.len() > 0 { format!("{} to be left alone; ", pool.len()) } else { String::new() };
-    RouteError::NothingFits {
-        what: said.to_owned(),
-        rejected: format!("{waiting}{}", reasons.join("; ")),
-        nearest: nearest.join(", "),
-    }
+    RouteError::NothingFits { what: said.to_owned(), rejected: reasons.join("; "), nearest: nearest.join(", ") }
 }

@@ -4,8 +4,8 @@ use super::{
     Advice, Availability, Catalogue, ModelPolicy, Needs, Resolution, RouteError, Rule, Selector, Step, TraceStep,
     error::suggest,
     fuzzy,
-    pool::waits,
-    pooled::{Waiting, through_tag, through_tier},
+    pool::{Terms, waits},
+    pooled::{through_tag, through_tier},
     wish::{Wish, wish},
 };
 use crate::{ModelRef, config::Config};
@@ -61,8 +61,8 @@ pub fn resolve(question: &Question<'_>) -> Result<Resolution, RouteError> {
             wish.said = format!("{}: `{name}` is {model} and nothing else", wish.said);
             exact(question, model, wish)
         }
-        Selector::Tier(tier) => through_tier(question, &tier, wish, &[], Waiting::Allowed),
-        Selector::Tag(tag) => through_tag(question, tag.name(), wish, &[], Waiting::Allowed),
+        Selector::Tier(tier) => through_tier(question, &tier, wish, Terms::FIRST),
+        Selector::Tag(tag) => through_tag(question, tag.name(), wish, Terms::FIRST),
         // These were taken apart before.
         Selector::TaskType(_) | Selector::Profile(_) | Selector::Default => default_model(question, wish),
     }
@@ -70,25 +70,30 @@ pub fn resolve(question: &Question<'_>) -> Result<Resolution, RouteError> {
 
 fn default_model(question: &Question<'_>, mut wish: Wish) -> Result<Resolution, RouteError> {
     wish.rule = Rule::Default;
-    if let Ok(model) = question.config.default_model.parse::<ModelRef>() {
-        wish.said = "`default_model` in Switchyard's configuration".into();
-        return exact(question, model, wish);
-    }
-    if let Some(model) = question.catalogue.default_model.clone() {
-        wish.said = "`model` in OpenCode's configuration".into();
+    if let Some((model, setting)) = set_as_default(question) {
+        wish.said = setting.into();
         return exact(question, model, wish);
     }
     wish.trace.push(TraceStep::note(Step::Default, "neither `default_model` nor OpenCode's `model` is set"));
     wish.said = "no model is set as default".into();
-    through_tag(question, "any", wish, &[], Waiting::Allowed)
+    through_tag(question, "any", wish, Terms::FIRST)
+}
+
+/// The model for requests that name none, and the setting that says so.
+pub(super) fn set_as_default(question: &Question<'_>) -> Option<(ModelRef, &'static str)> {
+    let ours = question.config.default_model.parse().ok();
+    ours.map(|model| (model, "`default_model` in Switchyard's configuration")).or_else(|| {
+        let theirs = question.catalogue.default_model.clone();
+        theirs.map(|model| (model, "`model` in OpenCode's configuration"))
+    })
 }
 
 /// A model that somebody named. It is taken or refused, never exchanged.
-fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Result<Resolution, RouteError> {
+pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Result<Resolution, RouteError> {
     let found = question.catalogue.find(&model)?;
     let policy = &question.config.policy;
     if !policy.allows(&model.provider) {
-        let allowed = if policy.allow_providers.is_empty() {
+        let allowed = if policy.deny_providers.contains(&model.provider) {
             "it is in `policy.deny_providers`".to_owned()
         } else {
             format!("`policy.allow_providers` has: {}", policy.allow_providers.join(", "))

@@ -17,15 +17,19 @@ pub(super) fn points(model: &Model, score: &Score, today: i64) -> i64 {
     let strong = strength(model);
     let middle = FULL - (strong - MIDDLE).abs() * FULL / MIDDLE;
     let yes = |has: bool| if has { FULL } else { 0 };
-    let sum = score.cheap * (FULL - strong)
-        + score.strong * strong
-        + score.middle * middle.max(0)
-        + score.recent * recency(&model.release_date, today)
-        + score.context * width(model.context)
-        + score.reasoning * yes(model.reasoning)
-        + score.vision * yes(model.image_input)
-        + score.tools * yes(model.tool_calls)
-        + score.words * yes(!score.prefer.is_empty() && has_word(&model.id, &score.prefer));
+    let traits = [
+        (score.cheap, FULL - strong),
+        (score.strong, strong),
+        (score.middle, middle.max(0)),
+        (score.recent, recency(&model.release_date, today)),
+        (score.context, width(model.context)),
+        (score.reasoning, yes(model.reasoning)),
+        (score.vision, yes(model.image_input)),
+        (score.tools, yes(model.tool_calls)),
+        (score.words, yes(!score.prefer.is_empty() && has_word(&model.id, &score.prefer))),
+    ];
+    // Weights come from the user, who may write any number.
+    let sum = traits.iter().fold(0_i64, |sum, (weight, fill)| sum.saturating_add(weight.saturating_mul(*fill)));
     let trust = match model.status {
         Status::Active => 0,
         Status::Beta => 50,
@@ -116,6 +120,17 @@ mod tests {
         let strengths: Vec<i64> = [0.5, 3.75, 10.0, 20.0, 50.0, 600.0].map(|usd| strength(&priced(usd))).to_vec();
         assert!(strengths.is_sorted() && strengths[5] == FULL, "{strengths:?}");
         assert!((strengths[2] - MIDDLE).abs() < 60, "{strengths:?}");
+    }
+
+    #[test]
+    fn no_weight_is_too_large() {
+        let most = Score { cheap: i64::MAX, strong: i64::MAX, recent: i64::MAX, tools: i64::MIN, ..Score::default() };
+        let able = Model { tool_calls: true, context: u64::MAX, ..Model::default() };
+        let priced = Model { price: Price { output: Nano(i64::MAX), ..Price::default() }, ..able.clone() };
+        for model in [Model::default(), able, priced] {
+            let _ = points(&model, &most, i64::MAX / 86_400_000_000);
+        }
+        assert!(points(&Model::default(), &most, 0) > 1_000_000);
     }
 
     #[test]

@@ -38,8 +38,9 @@ pub(super) fn wish(question: &Question<'_>) -> Result<Wish, RouteError> {
     }
     if let Some(classified) = &advice.classified {
         trace.push(TraceStep::note(Step::Classifier, classified.why.clone()));
-        let said = format!("{}; tier {}", classified.why, classified.tier);
-        let mut wish = made(Selector::Tier(classified.tier.clone()), Rule::Classifier, said, trace, warnings);
+        let tier = config.tier_named(&classified.tier).unwrap_or(&classified.tier);
+        let said = format!("{}; tier {tier}", classified.why);
+        let mut wish = made(Selector::Tier(tier.to_owned()), Rule::Classifier, said, trace, warnings);
         wish.task_type.clone_from(&classified.task_type);
         return Ok(wish);
     }
@@ -110,10 +111,14 @@ fn experience(advice: &Advice, config: &Config, trace: &mut Vec<TraceStep>) -> O
     };
     let said =
         format!("tier {} did {} % of {} such tasks well", pattern.tier, pattern.success_percent, pattern.samples);
-    if !pattern.counts() || config.tier_named(&pattern.tier).is_none() {
+    let Some(tier) = config.tier_named(&pattern.tier) else {
+        trace.push(TraceStep::note(Step::Pattern, format!("{said}, but there is no such tier any more")));
+        return None;
+    };
+    if !pattern.counts() {
         trace.push(TraceStep::note(Step::Pattern, format!("{said}, which is not enough to go by")));
         return None;
     }
     trace.push(TraceStep::note(Step::Pattern, said.clone()));
-    Some((pattern.tier.clone(), said))
+    Some((tier.to_owned(), said))
 }

@@ -11,8 +11,10 @@ use serde_json::json;
 use std::{fs, path::Path};
 use switchyard_core::{
     DispatchId, ErrorClass, Nano, Usage,
-    dispatch::Mode,
-    route::{Catalogue, Model, Needs, Provider, Route, Rule, resolve},
+    route::{
+        Advice, Availability, Catalogue, Model, ModelPolicy, Provider, Question, Resolution, Rule, Source, Step,
+        resolve,
+    },
 };
 use switchyard_host::git::Author;
 use uuid::Uuid;
@@ -24,12 +26,18 @@ fn report(stage: Stage) -> DispatchReport {
         hint: String::new(),
         retryable: true,
     });
-    let route = Route {
+    let route = Resolution {
         rule: Rule::Explicit,
         reason: String::new(),
-        trace: Vec::new(),
-        model: stage.model(),
+        policy: ModelPolicy::Dynamic,
+        task_type: None,
         tier: None,
+        requested_tier: None,
+        trace: Vec::new(),
+        candidates: Vec::new(),
+        considered: 1,
+        rejected: Vec::new(),
+        model: stage.model(),
         warnings: Vec::new(),
     };
     DispatchReport {
@@ -86,18 +94,27 @@ fn costs_agree_to_the_nano_dollar_or_not_at_all() {
 fn every_stage_is_routed_to_its_model_past_one_that_is_not_connected() {
     let config = configuration(Path::new("/bin/opencode")).unwrap();
     assert_eq!(config.server.binary, "/bin/opencode");
-    let able = Model { tool_calls: true, ..Model::default() };
+    let able = Model { tool_calls: true, text_output: true, ..Model::default() };
     let models = NAMES.map(|name| (name.to_owned(), Model { id: name.into(), ..able.clone() })).into();
-    let provider = Provider { source: "config".into(), has_key: true, models };
-    let catalogue = Catalogue { providers: [(PROVIDER.to_owned(), provider)].into(), default_model: None };
+    let provider = Provider { source: Source::Config, has_key: true, connected: true, models, ..Provider::default() };
+    let catalogue = Catalogue { providers: [(PROVIDER.to_owned(), provider)].into(), ..Catalogue::default() };
     let scratch = Scratch::create().unwrap();
     for stage in Stage::ALL {
         let request = stage.request(&scratch).unwrap();
         assert!(request.check().is_ok());
-        let needs = Needs { images: 0, tools: request.mode == Mode::Agent };
-        let route = resolve(&request.selector, needs, &catalogue, &config).unwrap();
+        let route = resolve(&Question {
+            selector: &request.selector,
+            needs: request.needs(),
+            policy: ModelPolicy::Dynamic,
+            catalogue: &catalogue,
+            config: &config,
+            availability: &Availability::default(),
+            advice: &Advice::default(),
+            now: 0,
+        })
+        .unwrap();
         assert_eq!((route.model, route.warnings), (stage.model(), Vec::new()), "{stage:?}");
-        let passed_over = route.trace.iter().filter(|step| !step.chosen).count();
+        let passed_over = route.trace.iter().filter(|step| step.step == Step::Tier && !step.chosen).count();
         assert_eq!(passed_over, usize::from(stage != Stage::Quota), "{stage:?}");
     }
 }

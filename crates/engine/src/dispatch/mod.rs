@@ -1,27 +1,36 @@
-//! One prompt to one model: checked, routed, run, judged, paid and recorded.
+//! One prompt, one answer: checked, routed, run, judged, paid and recorded.
 
 mod attempt;
+mod hops;
 mod prepare;
+mod refusal;
 mod report;
 mod session;
 
 pub(crate) use attempt::fresh_message_id;
-pub use prepare::{Refusal, check_locally};
+pub use prepare::check_locally;
+pub use refusal::{Refusal, class_of};
 pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 
 use crate::{
     Context,
     recover::recover_abandoned,
-    server::{Acquired, Instance, acquire, give_up, release},
+    server::{Acquired, acquire, give_up, refresh_instance, release},
     tidy::tidy,
 };
-use attempt::{Attempt, run_attempt, twice};
+use attempt::twice;
+use hops::{Run, run_hops};
 use prepare::prepare;
 use std::time::{Duration, Instant};
 use switchyard_agents::opencode::Sink;
-use switchyard_core::{DispatchId, dispatch::Request, duration::Limit};
+use switchyard_core::{
+    DispatchId, config,
+    dispatch::{Mode, Request},
+    duration::Limit,
+    route::Exchange,
+};
 use switchyard_host::clock::now_micros;
-use switchyard_store::{DispatchEnd, RunStatus};
+use switchyard_store::{DispatchEnd, HealthSource, RunStatus};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -29,10 +38,32 @@ use uuid::Uuid;
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// What may differ from the configuration for one dispatch.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     pub timeout: Option<Limit>,
     pub steps: Option<u32>,
+    pub provider_retries: Option<u32>,
+    /// Whether a model that was named may be exchanged for another when it fails.
+    pub exchange: Exchange,
+    /// What its outcome is noted as; a dispatch unless it is a probe.
+    pub observed_as: Option<HealthSource>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { timeout: None, steps: None, provider_retries: None, exchange: Exchange::Routed, observed_as: None }
+    }
+}
+
+impl Options {
+    /// How long the whole dispatch may take.
+    fn total(&self, settings: &config::Dispatch, mode: Mode) -> Limit {
+        self.timeout.unwrap_or(match mode {
+            Mode::Text => settings.text_timeout,
+            Mode::Agent => settings.agent_timeout,
+            Mode::Command => settings.command_timeout,
+        })
+    }
 }
 
 /// Runs the request to its end. A refusal means that nothing was sent to any model.
@@ -87,43 +118,42 @@ async fn on_server(
     let client = acquired.client.in_directory(&request.directory);
     let mut warnings = acquired.warnings.clone();
     let preparing = async {
-        let instance = Instance::look(context, acquired.managed, &client, &request.directory).await;
-        let prepared = prepare(context, request, &client, acquired, &instance).await?;
-        Ok::<_, Refusal>((prepared, instance.warning))
+        let warning = refresh_instance(context, acquired.managed, &client, &request.directory).await;
+        Ok::<_, Refusal>((prepare(context, request, &client, acquired).await?, warning))
     };
-    let (prepared, warning) = tokio::select! {
+    let (mut prepared, warning) = tokio::select! {
         prepared = tokio::time::timeout(READY_WITHIN, preparing) => {
             prepared.map_err(|_| Refusal::NotReady(switchyard_core::duration::show(READY_WITHIN)))??
         }
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
     };
     warnings.extend(warning);
-    tracing::debug!(model = %prepared.route.model, "the model is chosen");
-    warnings.extend(prepared.route.warnings.iter().cloned());
-    let attempt =
-        Attempt { context, request, options, client: &client, acquired, prepared: &prepared, id, sink, cancel };
-    let outcome = run_attempt(&attempt).await;
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
+    tracing::debug!(model = %prepared.resolution.model, "the model is chosen");
+    let run = Run { context, request, options, client: &client, acquired, id, sink, cancel };
+    let mut hops = match run_hops(run, &mut prepared).await {
+        Ok(hops) => hops,
         Err(refusal) => {
-            let end = DispatchEnd { at: now_micros(), status: RunStatus::Error, error_class: None, warnings };
+            let status = RunStatus::Error;
+            let end = DispatchEnd { at: now_micros(), status, error_class: None, warnings, route: None };
             drop(context.store.finish_dispatch(id, &end).await);
             return Err(refusal);
         }
     };
-    warnings.extend(outcome.warnings.iter().cloned());
     if acquired.managed.is_none() {
         // What a keeper does for its server is done here for one that has none.
         tidy(context, &client, &acquired.home).await;
         drop(recover_abandoned(context, None).await);
     }
-    let settled = outcome.settled;
-    let mut report = report::build(context, request, &prepared.route, id, outcome, warnings, began);
+    let settled = hops.all().all(|made| made.outcome.settled);
+    let moved = !hops.earlier.is_empty();
+    hops.warnings.splice(0..0, warnings);
+    let mut report = report::build(context, request, id, hops, began);
     let end = DispatchEnd {
         at: now_micros(),
         status: report.status.into(),
         error_class: report.error.as_ref().map(|error| error.class),
         warnings: report.warnings.clone(),
+        route: moved.then(|| serde_json::to_value(&report.route).unwrap_or_default()),
     };
     // A dispatch whose attempt is not settled stays open, so that recovery finds it.
     if settled && let Err(error) = twice(|| context.store.finish_dispatch(id, &end)).await {

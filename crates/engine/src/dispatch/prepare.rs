@@ -1,91 +1,56 @@
 //! Everything that can be refused before a model is asked.
 
+use super::refusal::Refusal;
 use crate::{
     Context,
-    server::{Acquired, Instance, ServerError},
+    availability::{self, Known},
+    catalogue::{self, Shelf},
+    server::Acquired,
 };
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
-    ErrorClass,
     config::Config,
-    dispatch::{BadRequest, Mode, Request},
+    dispatch::{Mode, Request},
     nearest::nearest,
-    route::{Catalogue, Needs, Route, RouteError, check_names, resolve},
+    route::{Advice, AgentWish, Catalogue, ModelPolicy, Question, Resolution, Selector, check_names, resolve},
 };
-use switchyard_store::{ErrorKind, StoreError};
+use switchyard_host::clock::now_micros;
+use switchyard_store::ErrorKind;
 
-/// Why a request was not sent to any model.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    #[error(transparent)]
-    BadRequest(#[from] BadRequest),
-    #[error(transparent)]
-    Route(#[from] RouteError),
-    #[error("the directory {0} does not exist")]
-    NoDirectory(String),
-    #[error("OpenCode has no agent `{name}` here; it has: {known}")]
-    UnknownAgent { name: String, known: String },
-    #[error("OpenCode has no command `{name}` here; it has: {known}")]
-    UnknownCommand { name: String, known: String },
-    #[error("session {0} was not created by Switchyard on this server")]
-    UnknownSession(String),
-    #[error("session {session} lives on the server {server}")]
-    ElsewhereSession { session: String, server: String },
-    #[error("session {session} speaks with {model}; another model needs a session of its own")]
-    OtherModel { session: String, model: String },
-    #[error("session {session} works in {directory}")]
-    OtherDirectory { session: String, directory: String },
-    #[error("session {session} is busy with another prompt")]
-    SessionBusy { session: String },
-    #[error("the server was not ready for the prompt within {0}")]
-    NotReady(String),
-    #[error(transparent)]
-    Server(#[from] ServerError),
-    #[error(transparent)]
-    Api(#[from] ApiError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("failed to look at this process: {0}")]
-    Io(#[from] std::io::Error),
-    #[error("cancelled before anything was sent")]
-    Cancelled,
+/// What a run needs to know of the server, and the choice that was made from it.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) resolution: Resolution,
+    pub(super) catalogue: Catalogue,
+    pub(super) known: Known,
+    pub(super) advice: Advice,
+    pub(super) agent: Option<String>,
 }
 
-impl Refusal {
-    /// The class, where the closed list has one for it.
-    #[must_use]
-    pub fn class(&self) -> Option<ErrorClass> {
-        match self {
-            Self::Route(RouteError::ProviderNotConnected { .. }) => Some(ErrorClass::ProviderNotConnected),
-            Self::Route(RouteError::ModelNotFound { .. } | RouteError::VariantNotFound { .. }) => {
-                Some(ErrorClass::ModelNotFound)
-            }
-            Self::Route(RouteError::CapabilityMissing { .. }) => Some(ErrorClass::CapabilityMissing),
-            Self::Server(ServerError::NotLocated(_)) => Some(ErrorClass::OpencodeMissing),
-            Self::Server(ServerError::Store(_)) | Self::Store(_) | Self::Io(_) => None,
-            Self::Server(_) | Self::Api(_) => Some(ErrorClass::OpencodeUnhealthy),
-            Self::Cancelled => Some(ErrorClass::Cancelled),
-            Self::BadRequest(_)
-            | Self::Route(_)
-            | Self::NoDirectory(_)
-            | Self::UnknownAgent { .. }
-            | Self::UnknownCommand { .. }
-            | Self::UnknownSession(_)
-            | Self::ElsewhereSession { .. }
-            | Self::OtherModel { .. }
-            | Self::OtherDirectory { .. }
-            | Self::SessionBusy { .. } => None,
-            Self::NotReady(_) => Some(ErrorClass::Timeout),
-        }
+impl Prepared {
+    /// The same question again, with what is known by now.
+    pub(super) fn question<'a>(&'a self, context: &'a Context, request: &'a Request) -> Question<'a> {
+        question(context, request, &self.catalogue, &self.known, &self.advice)
     }
 }
 
-/// What a run needs to know of the server.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) route: Route,
-    pub(super) catalogue: Catalogue,
-    pub(super) agent: Option<String>,
+fn question<'a>(
+    context: &'a Context,
+    request: &'a Request,
+    catalogue: &'a Catalogue,
+    known: &'a Known,
+    advice: &'a Advice,
+) -> Question<'a> {
+    Question {
+        selector: &request.selector,
+        needs: request.needs(),
+        policy: ModelPolicy::Dynamic,
+        catalogue,
+        config: &context.config,
+        availability: &known.availability,
+        advice,
+        now: now_micros(),
+    }
 }
 
 /// Checks that need nothing but the request and the configuration, so that a command can make them before it
@@ -105,38 +70,46 @@ pub(super) async fn prepare(
     request: &Request,
     client: &Client,
     acquired: &Acquired,
-    instance: &Instance,
 ) -> Result<Prepared, Refusal> {
-    let needs = Needs { images: request.images.len(), tools: request.mode == Mode::Agent };
-    let routing = route(context, request, needs, client, instance);
-    let (routed, agent) = tokio::join!(routing, choose_agent(request, client, acquired));
-    let (route, catalogue) = routed?;
+    let leading = choose_agent(request, client, acquired);
+    let (known, leading) = tokio::join!(availability::load(context, now_micros()), leading);
+    let (known, (agent, wish)) = (known?, leading?);
+    let advice = Advice { agent: wish, ..Advice::default() };
+    let (resolution, catalogue) = route(context, request, client, acquired, &known, &advice).await?;
     if let Some(session) = &request.session {
-        check_session(context, session, &request.directory, &route, acquired, client).await?;
+        check_session(context, session, &request.directory, &resolution, acquired, client).await?;
     }
-    Ok(Prepared { route, catalogue, agent: agent? })
+    Ok(Prepared { resolution, catalogue, known, advice, agent })
 }
 
 /// Chooses the model from what is known of the server; before anything is refused, the server is asked.
 async fn route(
     context: &Context,
     request: &Request,
-    needs: Needs,
     client: &Client,
-    instance: &Instance,
-) -> Result<(Route, Catalogue), Refusal> {
-    if let Some(catalogue) = instance.known_catalogue()
-        && let Ok(route) = resolve(&request.selector, needs, catalogue, &context.config)
+    acquired: &Acquired,
+    known: &Known,
+    advice: &Advice,
+) -> Result<(Resolution, Catalogue), Refusal> {
+    let shelf = Shelf::of(context, &request.directory);
+    // A server of the user's may have changed without a sign.
+    let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
+    if let Some(catalogue) = copy
+        && let Ok(resolution) = resolve(&question(context, request, &catalogue, known, advice))
     {
-        return Ok((route, catalogue.clone()));
+        return Ok((resolution, catalogue));
     }
-    let catalogue = instance.read_catalogue(client).await?;
-    let route = resolve(&request.selector, needs, &catalogue, &context.config)?;
-    Ok((route, catalogue))
+    let catalogue = catalogue::ask(client, &shelf).await?;
+    let resolution = resolve(&question(context, request, &catalogue, known, advice))?;
+    Ok((resolution, catalogue))
 }
 
 /// The agent that leads the run, known to exist: OpenCode says nothing useful about one that does not.
-async fn choose_agent(request: &Request, client: &Client, acquired: &Acquired) -> Result<Option<String>, Refusal> {
+async fn choose_agent(
+    request: &Request,
+    client: &Client,
+    acquired: &Acquired,
+) -> Result<(Option<String>, Option<AgentWish>), Refusal> {
     if request.mode == Mode::Command {
         let (name, _) = request.command();
         let known = client.commands().await?;
@@ -147,16 +120,19 @@ async fn choose_agent(request: &Request, client: &Client, acquired: &Acquired) -
     match &request.agent {
         Some(name) => {
             let known = client.agents().await?;
-            if known.contains(name) {
-                return Ok(Some(name.clone()));
+            if let Some(found) = known.iter().find(|agent| agent.name == *name) {
+                let model = found.model.clone().filter(|_| request.selector == Selector::Default);
+                let wish = model.map(|model| AgentWish { agent: name.clone(), model });
+                return Ok((Some(name.clone()), wish));
             }
-            Err(Refusal::UnknownAgent { name: name.clone(), known: short_list(name, &known) })
+            let names: Vec<String> = known.into_iter().map(|agent| agent.name).collect();
+            Err(Refusal::UnknownAgent { name: name.clone(), known: short_list(name, &names) })
         }
         // Our own agent exists on servers that we started.
         None if request.mode == Mode::Text && acquired.managed.is_some() => {
-            Ok(Some(switchyard_agents::opencode::launch::TEXT_AGENT.to_owned()))
+            Ok((Some(switchyard_agents::opencode::launch::TEXT_AGENT.to_owned()), None))
         }
-        None => Ok(None),
+        None => Ok((None, None)),
     }
 }
 
@@ -171,7 +147,7 @@ async fn check_session(
     context: &Context,
     session: &str,
     directory: &std::path::Path,
-    route: &Route,
+    resolution: &Resolution,
     acquired: &Acquired,
     client: &Client,
 ) -> Result<(), Refusal> {
@@ -191,7 +167,7 @@ async fn check_session(
     if std::path::Path::new(&record.directory) != directory {
         return Err(Refusal::OtherDirectory { session: session.to_owned(), directory: record.directory });
     }
-    if record.model != route.model.to_string() {
+    if record.model != resolution.model.to_string() {
         return Err(Refusal::OtherModel { session: session.to_owned(), model: record.model });
     }
     if client.running().await?.contains_key(session) {

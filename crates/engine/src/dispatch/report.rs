@@ -1,11 +1,14 @@
 //! The result of a dispatch, in the form that scripts rely on.
 
-use super::attempt::Outcome;
+use super::{
+    attempt::Outcome,
+    hops::{Hops, Made},
+};
 use crate::Context;
 use serde::Serialize;
 use serde_json::Value;
 use std::{path::PathBuf, time::Instant};
-use switchyard_core::{DispatchId, ErrorClass, ModelRef, Usage, dispatch::Request, route::Route};
+use switchyard_core::{DispatchId, ErrorClass, ModelRef, Nano, Usage, dispatch::Request, route::Resolution};
 use switchyard_host::paths::{private_dir, write_private};
 use switchyard_store::RunStatus;
 
@@ -36,7 +39,7 @@ pub struct DispatchReport {
     /// The model that answered, read back; the one that was asked when none did.
     pub model: ModelRef,
     pub requested: Value,
-    pub route: Route,
+    pub route: Resolution,
     pub attempts: Vec<AttemptReport>,
     pub usage: Usage,
     pub cost_usd: f64,
@@ -55,10 +58,13 @@ pub struct AttemptReport {
     pub model: String,
     pub status: Status,
     pub error_class: Option<ErrorClass>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     pub duration_ms: u64,
     pub cost_usd: f64,
     pub cost_known: bool,
     pub usage: Usage,
+    pub session_id: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -69,51 +75,43 @@ pub struct ErrorReport {
     pub retryable: bool,
 }
 
+/// The last attempt is the result; tokens and money are those of all.
 pub(super) fn build(
     context: &Context,
     request: &Request,
-    route: &Route,
     id: DispatchId,
-    outcome: Outcome,
-    mut warnings: Vec<String>,
+    hops: Hops,
     began: Instant,
 ) -> DispatchReport {
+    let attempts: Vec<AttemptReport> = hops.all().map(|made| attempt(&made.resolution, &made.outcome)).collect();
+    let usage = hops.all().fold(Usage::default(), |sum, made| sum + made.outcome.usage);
+    let cost: Nano = hops.all().map(|made| made.outcome.cost).sum();
+    let cost_known = hops.all().all(|made| made.outcome.cost_known);
+    let Hops { last: Made { resolution, outcome }, mut warnings, .. } = hops;
     let error = outcome.result.as_ref().err().map(|failure| ErrorReport {
         class: failure.class,
         message: failure.message.clone(),
         hint: failure.class.hint().to_owned(),
         retryable: failure.class.retryable(),
     });
-    let status = match &error {
-        None => Status::Ok,
-        Some(error) if error.class == ErrorClass::Timeout => Status::Timeout,
-        Some(_) => Status::Error,
-    };
+    let status = status_of(&outcome);
     let structured = outcome.result.ok().and_then(|(_, structured)| structured);
     let (text, full_text_path) = shorten(context, id, outcome.text, &mut warnings);
-    let attempt = AttemptReport {
-        model: route.model.to_string(),
-        status,
-        error_class: error.as_ref().map(|error| error.class),
-        duration_ms: millis(outcome.duration),
-        cost_usd: outcome.cost.as_usd(),
-        cost_known: outcome.cost_known,
-        usage: outcome.usage,
-    };
     // OpenCode reports the base model; the variant is the one that was asked for.
-    let answered = outcome.answered_by.map(|model| ModelRef { variant: route.model.variant.clone(), ..model });
+    let variant = &resolution.model.variant;
+    let answered = outcome.answered_by.map(|model| ModelRef { variant: variant.clone(), ..model });
     DispatchReport {
         id,
         status,
         text,
         structured,
-        model: answered.unwrap_or_else(|| route.model.clone()),
+        model: answered.unwrap_or_else(|| resolution.model.clone()),
         requested: request.selector.to_json(),
-        route: route.clone(),
-        attempts: vec![attempt],
-        usage: outcome.usage,
-        cost_usd: outcome.cost.as_usd(),
-        cost_known: outcome.cost_known,
+        route: resolution,
+        attempts,
+        usage,
+        cost_usd: cost.as_usd(),
+        cost_known,
         duration_ms: millis(began.elapsed()),
         session_id: outcome.session,
         kept: outcome.kept,
@@ -121,6 +119,28 @@ pub(super) fn build(
         full_text_path,
         warnings,
         error,
+    }
+}
+
+fn attempt(resolution: &Resolution, outcome: &Outcome) -> AttemptReport {
+    AttemptReport {
+        model: resolution.model.to_string(),
+        status: status_of(outcome),
+        error_class: outcome.result.as_ref().err().map(|failure| failure.class),
+        message: outcome.result.as_ref().err().map(|failure| failure.message.clone()),
+        duration_ms: millis(outcome.duration),
+        cost_usd: outcome.cost.as_usd(),
+        cost_known: outcome.cost_known,
+        usage: outcome.usage,
+        session_id: outcome.session.clone(),
+    }
+}
+
+fn status_of(outcome: &Outcome) -> Status {
+    match &outcome.result {
+        Ok(_) => Status::Ok,
+        Err(failure) if failure.class == ErrorClass::Timeout => Status::Timeout,
+        Err(_) => Status::Error,
     }
 }
 

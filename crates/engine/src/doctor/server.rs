@@ -3,12 +3,13 @@
 use super::{Area, Finding, Patient, opencode::Binary};
 use crate::{
     Context,
-    server::{Instance, ServerError, ServerStatus, Want, acquire, release, statuses, version_warning},
+    catalogue::{self, Shelf},
+    server::{ServerError, ServerStatus, Want, acquire, refresh_instance, release, statuses, version_warning},
 };
 use switchyard_agents::opencode::ApiError;
 use switchyard_core::{
     DispatchId, duration,
-    route::{Catalogue, Provider},
+    route::{Catalogue, Provider, Source},
 };
 use switchyard_store::ServerState;
 use uuid::Uuid;
@@ -46,8 +47,8 @@ pub(super) async fn server_and_providers(
     };
     let client = acquired.client.in_directory(patient.directory);
     // A warning of this look would only say that the providers may be those of a moment ago.
-    let instance = Instance::look(context, acquired.managed, &client, patient.directory).await;
-    let catalogue = instance.read_catalogue(&client).await;
+    drop(refresh_instance(context, acquired.managed, &client, patient.directory).await);
+    let catalogue = catalogue::ask(&client, &Shelf::of(context, patient.directory)).await;
     let mut findings = match acquired.managed {
         Some(_) => managed(context).await,
         None => vec![named_server(named, &acquired.version)],
@@ -133,11 +134,11 @@ pub(super) fn providers(catalogue: &Catalogue, opencode: &str) -> Vec<Finding> {
 fn provider(id: &str, found: &Provider, opencode: &str) -> Finding {
     let models = found.models.len();
     let models = if models == 1 { "1 model".to_owned() } else { format!("{models} models") };
-    let source = match found.source.as_str() {
-        "env" => "from a variable",
-        "config" => "from OpenCode's configuration",
-        "api" => "from a login",
-        _ => "from OpenCode itself",
+    let source = match found.source {
+        Source::Env => "from a variable",
+        Source::Config => "from OpenCode's configuration",
+        Source::Api => "from a login",
+        Source::Custom => "from OpenCode itself",
     };
     if comes_with_opencode(id, found) {
         return Finding::ok(Area::Provider, id, format!("{models}; comes with OpenCode and needs no login"));
@@ -157,5 +158,5 @@ fn provider(id: &str, found: &Provider, opencode: &str) -> Finding {
 
 /// OpenCode's own offer is there, with a public key, before anybody logs in.
 fn comes_with_opencode(id: &str, found: &Provider) -> bool {
-    id == "opencode" && found.source == "custom"
+    id == "opencode" && found.source == Source::Custom
 }

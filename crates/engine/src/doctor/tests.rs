@@ -3,7 +3,7 @@ use crate::conformance::Outcome;
 use std::{collections::BTreeSet, os::unix::fs::PermissionsExt, path::PathBuf, sync::Mutex};
 use switchyard_core::{
     config::Layered,
-    route::{Catalogue, Model, Provider},
+    route::{Catalogue, Model, Provider, Source},
 };
 
 fn diagnosis(findings: &[(Area, State)], failing: Option<&'static str>) -> Diagnosis {
@@ -37,10 +37,10 @@ fn the_gravest_finding_is_the_verdict() {
 fn catalogue(entries: &[(&str, &str, bool)]) -> Catalogue {
     let provider = |source: &str, has_key| {
         let models = [("m".to_owned(), Model::default())].into();
-        Provider { source: source.to_owned(), has_key, models }
+        Provider { source: Source::parse(source), has_key, connected: true, models, ..Provider::default() }
     };
     let providers = entries.iter().map(|(id, source, has_key)| ((*id).to_owned(), provider(source, *has_key)));
-    Catalogue { providers: providers.collect(), default_model: None }
+    Catalogue { providers: providers.collect(), ..Catalogue::default() }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::{
 /// Files below a configuration directory that are looked at, at most.
 const MOST_FILES: usize = 500;
 
-pub(super) fn fingerprint(context: &Context, binary: &Path) -> String {
+pub(crate) fn fingerprint(context: &Context, binary: &Path) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
@@ -54,7 +54,7 @@ fn matters(name: &str) -> bool {
 }
 
 /// A file's path, size and time of change; its content is not needed to see that it changed.
-pub(super) fn stamp(path: &Path) -> String {
+fn stamp(path: &Path) -> String {
     let changed = fs::metadata(path).ok().map(|meta| {
         let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         (meta.len(), modified.as_nanos())
@@ -64,7 +64,7 @@ pub(super) fn stamp(path: &Path) -> String {
 
 /// The content of a configuration file, without `$schema`: OpenCode adds that to the user's file when
 /// it first reads it, which changes nothing. `None` for anything but readable JSON.
-pub(super) fn settings_of(path: &Path) -> Option<String> {
+fn settings_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     if !matches!(name, "opencode.json" | "opencode.jsonc" | "config.json") {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn settings_of(path: &Path) -> Option<String> {
 }
 
 /// The files that OpenCode reads below a configuration directory, without those that it writes there.
-pub(super) fn stamp_directory(directory: &Path, depth: u32, stamps: &mut Vec<String>) {
+fn stamp_directory(directory: &Path, depth: u32, stamps: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
@@ -96,6 +96,24 @@ pub(super) fn stamp_directory(directory: &Path, depth: u32, stamps: &mut Vec<Str
             stamps.push(settings_of(&path).unwrap_or_else(|| stamp(&path)));
         }
     }
+}
+
+/// `opencode.json(c)` and `.opencode/` from the directory up to the repository's root.
+pub(crate) fn project_stamps(directory: &Path) -> String {
+    let mut stamps = Vec::new();
+    for level in directory.ancestors() {
+        for name in ["opencode.json", "opencode.jsonc"] {
+            let file = level.join(name);
+            if file.is_file() {
+                stamps.push(settings_of(&file).unwrap_or_else(|| stamp(&file)));
+            }
+        }
+        stamp_directory(&level.join(".opencode"), 2, &mut stamps);
+        if level.join(".git").exists() {
+            break;
+        }
+    }
+    stamps.join("\n")
 }
 
 /// Which logins there are. A refreshed token is no other login, so only keys count by their value.

@@ -15,7 +15,8 @@ pub use keeper::{KeeperOrder, keep};
 pub use registry::{ServerStatus, Stopped, prune, statuses, stop_all};
 
 pub(crate) use acquire::{give_up, version_warning};
-pub(crate) use instance::Instance;
+pub(crate) use fingerprint::{fingerprint, project_stamps};
+pub(crate) use instance::{refresh_instance, short_hash};
 pub(crate) use private::endpoint_of;
 
 /// Every process of a managed server carries the server's id in this variable. It is inherited by all

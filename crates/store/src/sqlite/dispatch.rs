@@ -13,7 +13,7 @@ const BEGIN: &str = "
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running', '[]')";
 
 const FINISH: &str = "
-    UPDATE dispatch SET ended_at = ?2, status = ?3, error_class = ?4, warnings = ?5
+    UPDATE dispatch SET ended_at = ?2, status = ?3, error_class = ?4, warnings = ?5, route = coalesce(?6, route)
     WHERE id = ?1 AND ended_at IS NULL";
 
 const ONE: &str = "SELECT * FROM dispatch WHERE id = ?1";
@@ -56,6 +56,7 @@ pub(super) async fn finish(store: &SqliteStore, dispatch: DispatchId, end: &Disp
         .bind(end.status.as_str())
         .bind(end.error_class.map(ErrorClass::as_str))
         .bind(Value::from(end.warnings.clone()).to_string())
+        .bind(end.route.as_ref().map(ToString::to_string))
         .execute(&mut *transaction)
         .await
         .map_err(failed("finish the dispatch"))?;

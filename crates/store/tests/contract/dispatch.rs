@@ -28,6 +28,7 @@ pub async fn a_dispatch_is_read_back_whole(backend: &dyn Backend) {
     let end = DispatchEnd {
         status: RunStatus::Timeout,
         error_class: Some(ErrorClass::Timeout),
+        route: Some(serde_json::json!({"rule": "tier", "reason": "moved"})),
         ..sample::dispatch_end(9_000)
     };
     store.finish_dispatch(new.id, &end).await.unwrap();
@@ -39,6 +40,7 @@ pub async fn a_dispatch_is_read_back_whole(backend: &dyn Backend) {
         status: RunStatus::Timeout,
         error_class: Some(ErrorClass::Timeout),
         warnings: end.warnings,
+        route: serde_json::json!({"rule": "tier", "reason": "moved"}),
         attempts: vec![ended, sample::attempt_begun(&second)],
         ..sample::begun(&new)
     };
@@ -120,6 +122,7 @@ pub async fn a_dispatch_ends_once(backend: &dyn Backend) {
         status: RunStatus::Error,
         error_class: Some(ErrorClass::Network),
         warnings: vec!["late".into()],
+        route: Some(serde_json::json!({"rule": "late"})),
     };
     store.finish_dispatch(new.id, &first).await.unwrap();
     store.finish_dispatch(new.id, &again).await.unwrap();

@@ -119,7 +119,13 @@ pub fn attempt_end(cost: i64) -> AttemptEnd {
 }
 
 pub fn dispatch_end(at: i64) -> DispatchEnd {
-    DispatchEnd { at, status: RunStatus::Ok, error_class: None, warnings: vec!["slow".into(), "two \"words\"".into()] }
+    DispatchEnd {
+        at,
+        status: RunStatus::Ok,
+        error_class: None,
+        warnings: vec!["slow".into(), "two \"words\"".into()],
+        route: None,
+    }
 }
 
 pub fn session(id: &str, state: SessionState, used_at: i64) -> SessionRecord {

@@ -1,6 +1,10 @@
-//! `switchyard dispatch`: one prompt to one model.
+//! `switchyard dispatch`: one prompt, one answer.
 
-use super::{Global, input, progress::Display};
+use super::{
+    Global, input,
+    progress::Display,
+    selection::{self, Selection},
+};
 use crate::{
     failure::{Failure, exit_of},
     ui::{self, Format},
@@ -8,10 +12,11 @@ use crate::{
 use clap::{Args, ValueEnum};
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 use switchyard_core::{
-    ModelRef, Nano,
+    Nano,
+    config::Config,
     dispatch::{Mode, Request, Selector},
     duration::{self, Limit},
-    route::Rule,
+    route::{Exchange, Rule},
     schema::AnswerSchema,
 };
 use switchyard_engine::{DispatchReport, Options, dispatch, dispatch::check_locally};
@@ -28,7 +33,7 @@ Examples:
 pub struct DispatchArgs {
     /// The prompt: text, @file, or - for standard input
     prompt: Option<String>,
-    /// The exact model, as provider/model or provider/model@variant
+    /// The model: provider/model, provider/model@variant, or as much of a name as only one model has
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Vec<String>,
     /// Choose the model by the kind of task (see `switchyard task-types`)
@@ -37,6 +42,15 @@ pub struct DispatchArgs {
     /// Choose the model by tier (see `switchyard tiers`)
     #[arg(long, value_name = "TIER")]
     tier: Option<String>,
+    /// Choose the model by tag, like auto:fast (see `switchyard tags`)
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Choose the model of a worker's profile, like coder
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// When the named model fails, ask another one (routed ones move on by themselves)
+    #[arg(long)]
+    fallback: bool,
     /// How to run it: text answers without tools, agent works in the directory, command runs `/name args`
     #[arg(long, value_enum, default_value_t = ModeArg::Text)]
     mode: ModeArg,
@@ -76,12 +90,24 @@ enum ModeArg {
     Command,
 }
 
+impl DispatchArgs {
+    fn selection(&self) -> Selection<'_> {
+        Selection {
+            task_type: self.task_type.as_deref(),
+            tier: self.tier.as_deref(),
+            tag: self.tag.as_deref(),
+            profile: self.profile.as_deref(),
+        }
+    }
+}
+
 pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failure> {
-    let request = request(args)?;
+    let settings = global.settings()?;
+    let request = request(args, &settings.layered.config)?;
     let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
     let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
-    let options = Options { timeout, steps: args.steps };
-    let settings = global.settings()?;
+    let exchange = if args.fallback { Exchange::Asked } else { Exchange::Routed };
+    let options = Options { timeout, steps: args.steps, exchange, ..Options::default() };
     check_locally(&settings.layered.config, &request)?;
     let context = settings.into_context().await?;
     let format = global.format();
@@ -101,13 +127,13 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     })
 }
 
-fn request(args: &DispatchArgs) -> Result<Request, Failure> {
+fn request(args: &DispatchArgs, config: &Config) -> Result<Request, Failure> {
     let Some(prompt) = &args.prompt else {
         return Err(Failure::usage("no prompt was given", "give it as text, as @file, or as - for standard input"));
     };
     Ok(Request {
         prompt: input::text(prompt, "the prompt")?,
-        selector: selector(args)?,
+        selector: selector(args, config)?,
         mode: match args.mode {
             ModeArg::Text => Mode::Text,
             ModeArg::Agent => Mode::Agent,
@@ -123,17 +149,11 @@ fn request(args: &DispatchArgs) -> Result<Request, Failure> {
     })
 }
 
-/// An exact model beats a task type, which beats a tier.
-fn selector(args: &DispatchArgs) -> Result<Selector, Failure> {
-    let parse =
-        |name: &String| name.parse::<ModelRef>().map_err(|error| Failure::usage(error, "see `opencode models`"));
+/// A model beats a task type, which beats a tier, which beats a tag, which beats a profile.
+fn selector(args: &DispatchArgs, config: &Config) -> Result<Selector, Failure> {
     match args.model.as_slice() {
-        [] => Ok(match (&args.task_type, &args.tier) {
-            (Some(task_type), _) => Selector::TaskType(task_type.clone()),
-            (None, Some(tier)) => Selector::Tier(tier.clone()),
-            (None, None) => Selector::Default,
-        }),
-        [model] => Ok(Selector::Exact(parse(model)?)),
+        [] => selection::of(config, &args.selection()),
+        [model] => selection::model(config, model),
         _ => Err(Failure::usage("several models at once are not supported yet", "name one model with -m")),
     }
 }
@@ -148,6 +168,9 @@ fn waiting_for(selector: &Selector) -> String {
         Selector::Exact(model) => format!("waiting for {model}"),
         Selector::TaskType(name) => format!("waiting for a model for {name}"),
         Selector::Tier(name) => format!("waiting for a model of tier {name}"),
+        Selector::Tag(tag) => format!("waiting for a model by tag {tag}"),
+        Selector::Profile(name) => format!("waiting for the model of profile {name}"),
+        Selector::Fuzzy(name) => format!("waiting for {name}"),
         Selector::Default => "waiting for the default model".to_owned(),
     }
 }
@@ -197,11 +220,16 @@ fn missing<'a>(shown: &str, text: &'a str) -> Option<&'a str> {
 fn header(report: &DispatchReport, request: &Request, options: &Options) -> String {
     let mut modifiers = Vec::new();
     match (&report.route.rule, &request.selector) {
-        (Rule::TaskType, Selector::TaskType(name)) | (Rule::Tier, Selector::Tier(name)) => {
+        (_, Selector::TaskType(name) | Selector::Tier(name) | Selector::Profile(name)) => {
             modifiers.push(format!("routed: {name}"));
         }
+        (_, Selector::Tag(tag)) => modifiers.push(format!("routed: {tag}")),
+        (Rule::Agent, _) => modifiers.push("agent's model".to_owned()),
         (Rule::Default, _) => modifiers.push("default model".to_owned()),
         _ => {}
+    }
+    if report.attempts.len() > 1 {
+        modifiers.push("fallback".to_owned());
     }
     if request.mode != Mode::Text {
         modifiers.push(request.mode.to_string());
@@ -226,7 +254,7 @@ fn header(report: &DispatchReport, request: &Request, options: &Options) -> Stri
 }
 
 /// The first signal ends the run cleanly, also on the server; a second one ends this process at once.
-fn cancel_on_signal() -> CancellationToken {
+pub(super) fn cancel_on_signal() -> CancellationToken {
     let cancel = CancellationToken::new();
     let token = cancel.clone();
     // Nothing waits for this task: it lives as long as the command and holds nothing.

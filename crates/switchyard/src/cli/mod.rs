@@ -4,11 +4,16 @@ mod config;
 mod demo;
 mod dispatch;
 mod doctor;
+mod fallback;
 mod input;
 mod keeper;
+mod models;
 mod opencode;
 mod progress;
+mod providers;
+mod route;
 mod scripted;
+mod selection;
 mod tables;
 
 use crate::{
@@ -70,6 +75,16 @@ enum Command {
     TaskTypes,
     /// List the tiers and their models, in the order in which they are tried
     Tiers,
+    /// List the tags, the profiles that use them, and how each chooses
+    Tags,
+    /// Decide which model a task would go to, and show why; nothing is dispatched
+    Route(route::RouteArgs),
+    /// List the models that you have
+    Models(models::ModelsArgs),
+    /// List the providers that you have, or check whether they answer
+    Providers(providers::ProvidersArgs),
+    /// Show what would be asked when a model of a tier fails
+    Fallback(fallback::FallbackArgs),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
     Opencode(opencode::OpencodeCommand),
@@ -109,6 +124,11 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
     match command {
         Command::TaskTypes => tables::task_types(&global),
         Command::Tiers => tables::tiers(&global),
+        Command::Tags => tables::tags(&global),
+        Command::Route(args) => block_on(route::run(&global, &args)),
+        Command::Models(args) => block_on(models::run(&global, &args)),
+        Command::Providers(args) => block_on(providers::run(&global, &args)),
+        Command::Fallback(args) => block_on(fallback::run(&global, &args)),
         Command::Config(command) => config::run(&global, &command),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),

@@ -37,11 +37,22 @@ impl Display {
                 ui::piece(&text);
             }
             Progress::Text(_) => {}
+            Progress::Moved { to, why } => display.start_over(&to, &why),
             Progress::Tool { tool, title } => display.talk(&format!("· {tool} {title}")),
             Progress::Permission { what, allowed } => {
                 display.talk(&format!("· {} {what}", if allowed { "allowed" } else { "refused" }));
             }
         })
+    }
+
+    /// What was shown belongs to a model that failed.
+    fn start_over(&self, to: &str, why: &str) {
+        let had_shown = self.shown.lock().is_ok_and(|mut shown| !std::mem::take(&mut *shown).is_empty());
+        if had_shown {
+            ui::piece("\n");
+        }
+        self.spinner.set_message(format!("waiting for {to}"));
+        self.talk(&format!("· {why}"));
     }
 
     fn talk(&self, line: &str) {

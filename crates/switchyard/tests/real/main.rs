@@ -26,8 +26,27 @@ const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
 /// The environment that tests share.
 fn env() -> &'static TestEnv {
     static ENV: OnceLock<TestEnv> = OnceLock::new();
-    ENV.get_or_init(|| TestEnv::new("shared", PROGRAM, SCRATCH))
+    ENV.get_or_init(|| {
+        let env = TestEnv::new("shared", PROGRAM, SCRATCH);
+        // One test's failing provider must not keep the others away from it.
+        env.write_config(NO_MEMORY);
+        env
+    })
 }
+
+/// Nothing is remembered of failures.
+const NO_MEMORY: &str = "\
+[availability]
+health_ttl = \"none\"
+limit_ttl = \"none\"
+[fallback.cooldowns]
+rate_limit = \"none\"
+overloaded = \"none\"
+timeout = \"none\"
+api_error = \"none\"
+auth_error = \"none\"
+quota = \"none\"
+";
 
 /// An environment of a test's own, with a server of its own.
 fn own_env(name: &str) -> TestEnv {

@@ -1,3 +1,6 @@
+mod fallback;
+mod properties;
+
 use super::*;
 use crate::{ModelRef, Nano, config::Config, config::Layered, money::Price};
 use std::collections::BTreeMap;
@@ -81,8 +84,8 @@ impl World {
         }
     }
 
-    fn resolve(&self, reference: &str, needs: Needs) -> Result<Resolution, RouteError> {
-        let selector = match reference {
+    fn selector(&self, reference: &str) -> Result<Selector, RouteError> {
+        Ok(match reference {
             "" => Selector::Default,
             text => match text.split_once('=') {
                 Some(("task", name)) => Selector::TaskType(name.into()),
@@ -90,8 +93,11 @@ impl World {
                 Some(("profile", name)) => Selector::Profile(name.into()),
                 _ => Selector::from_reference(text, &self.config)?,
             },
-        };
-        resolve(&self.question(&selector, needs))
+        })
+    }
+
+    fn resolve(&self, reference: &str, needs: Needs) -> Result<Resolution, RouteError> {
+        resolve(&self.question(&self.selector(reference)?, needs))
     }
 }
 

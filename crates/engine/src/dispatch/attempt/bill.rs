@@ -26,8 +26,8 @@ pub(super) async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &Tre
     match read {
         Ok(tree) => {
             let (usage, cost) = tree.since(before);
-            let model = &attempt.prepared.route.model;
-            let price = attempt.prepared.catalogue.find(model).map(|model| model.price).unwrap_or_default();
+            let model = attempt.model();
+            let price = attempt.catalogue.find(model).map(|model| model.price).unwrap_or_default();
             let priceless = price.is_zero() && cost == Nano::ZERO && usage.total() > 0;
             let warning = if priceless {
                 Some(format!("no price is known for {model}, so the cost is not known"))

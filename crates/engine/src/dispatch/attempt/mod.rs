@@ -6,20 +6,18 @@ mod session;
 
 pub(crate) use prompts::fresh_message_id;
 
-use super::{
-    Options,
-    prepare::{Prepared, Refusal},
-};
+use super::{Options, refusal::Refusal};
 use crate::{Context, server::Acquired};
 use bill::read_bill;
 use prompts::{Ran, run_prompts};
 use serde_json::Value;
 use session::{close_session, open_session};
 use std::time::{Duration, Instant};
-use switchyard_agents::opencode::{Client, Failure, Sink};
+use switchyard_agents::opencode::{Client, Failure, GiveUp, Sink};
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
     dispatch::{Mode, Request},
+    route::{Catalogue, Resolution},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{AttemptEnd, RunStatus, StoreError};
@@ -31,8 +29,14 @@ pub(super) struct Attempt<'a> {
     pub(super) options: &'a Options,
     pub(super) client: &'a Client,
     pub(super) acquired: &'a Acquired,
-    pub(super) prepared: &'a Prepared,
+    pub(super) resolution: &'a Resolution,
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) agent: Option<&'a str>,
     pub(super) id: DispatchId,
+    /// Counts from 1 within the dispatch.
+    pub(super) ordinal: u32,
+    /// From when the whole dispatch is timed.
+    pub(super) timed_from: Instant,
     pub(super) sink: &'a Sink,
     pub(super) cancel: &'a CancellationToken,
 }
@@ -53,33 +57,40 @@ pub(super) struct Outcome {
     pub(super) settled: bool,
     pub(super) warnings: Vec<String>,
     pub(super) duration: Duration,
+    /// Why it was ended before it ended by itself.
+    pub(super) gave_up: Option<GiveUp>,
+    pub(super) tool_calls: u32,
 }
 
-const ORDINAL: u32 = 1;
+impl Attempt<'_> {
+    pub(super) fn model(&self) -> &ModelRef {
+        &self.resolution.model
+    }
+}
 
 pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
     let began = Instant::now();
     let store = &attempt.context.store;
-    let model = &attempt.prepared.route.model;
+    let model = attempt.model();
     let (session, before) = match open_session(attempt).await {
         Ok(opened) => opened,
         Err(error) => {
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
             let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
             // It may not even have been recorded; the error that stopped it is the one to tell.
-            drop(store.finish_attempt(attempt.id, ORDINAL, &end).await);
+            drop(store.finish_attempt(attempt.id, attempt.ordinal, &end).await);
             return Err(error);
         }
     };
     tracing::debug!(session, "the session is open");
-    let ran = run_prompts(attempt, &session, began).await;
+    let ran = run_prompts(attempt, &session).await;
     tracing::debug!(session, "the run has ended and was read back");
     let bill = read_bill(attempt, &session, &before, &ran).await;
     let totals = (bill.usage, bill.cost, bill.known);
     let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
     // Settled before the session goes: after a crash in between, its cost could be read nowhere. From here on
     // the answer is paid for: what cannot be recorded is said with it, and never takes its place.
-    let settled = twice(|| store.finish_attempt(attempt.id, ORDINAL, &end)).await;
+    let settled = twice(|| store.finish_attempt(attempt.id, attempt.ordinal, &end)).await;
     tracing::debug!(session, "the attempt is settled");
     let closed = match &settled {
         Ok(()) => close_session(attempt, &session, &ran).await.map_err(|refusal| refusal.to_string()),
@@ -107,6 +118,8 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
         settled: settled.is_ok(),
         warnings,
         duration: began.elapsed(),
+        gave_up: report.gave_up,
+        tool_calls: report.verdict.tool_calls,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::Attempt;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 use switchyard_agents::opencode::{
     Expect, Failure, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, StepLimit, run_prompt,
 };
@@ -26,13 +26,13 @@ pub(super) struct Ran {
 }
 
 /// Prompts until the answer fits its schema, or the tries or the time are used up.
-pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Instant) -> Ran {
+pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
     let mut prompt = attempt.request.prompt.clone();
     let mut warnings = Vec::new();
     let mut tries = 0;
     let (mut usage, mut cost, mut is_complete) = (Usage::default(), Nano::ZERO, true);
     loop {
-        let limits = limits(attempt, began);
+        let limits = limits(attempt);
         let message = fresh_message_id();
         let body = body(attempt, &prompt, tries == 0);
         let expect = if attempt.request.schema.is_some() { Expect::Structured } else { Expect::Text };
@@ -83,27 +83,22 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str, began: Ins
 
 /// A refused key is a missing key when there is none.
 fn with_key_knowledge(attempt: &Attempt<'_>, failure: Failure) -> Failure {
-    let provider = &attempt.prepared.route.model.provider;
-    if failure.class == ErrorClass::AuthInvalid && !attempt.prepared.catalogue.has_key(provider) {
+    if failure.class == ErrorClass::AuthInvalid && !attempt.catalogue.has_key(&attempt.model().provider) {
         return Failure { class: ErrorClass::AuthMissing, ..failure };
     }
     failure
 }
 
-fn limits(attempt: &Attempt<'_>, began: Instant) -> RunLimits {
+fn limits(attempt: &Attempt<'_>) -> RunLimits {
     let settings = &attempt.context.config.dispatch;
-    let total = attempt.options.timeout.unwrap_or(match attempt.request.mode {
-        Mode::Text => settings.text_timeout,
-        Mode::Agent => settings.agent_timeout,
-        Mode::Command => settings.command_timeout,
-    });
+    let total = attempt.options.total(settings, attempt.request.mode);
     RunLimits {
         first_token: settings.first_token_timeout.0,
         inactivity: settings.inactivity_timeout.0,
         total: total.0,
-        began,
+        began: attempt.timed_from,
         retry_wait_cap: settings.retry_wait_cap.0,
-        provider_retries: settings.provider_retries,
+        provider_retries: attempt.options.provider_retries.unwrap_or(settings.provider_retries),
         steps: Some(match attempt.request.mode {
             // A text answer is one step; OpenCode asks again for as long as an answer ends oddly.
             Mode::Text => StepLimit::Circles(2),
@@ -124,8 +119,8 @@ fn body(attempt: &Attempt<'_>, prompt: &str, with_images: bool) -> PromptBody {
         let url = format!("data:{};base64,{data}", image.mime);
         json!({"type": "file", "mime": image.mime, "filename": image.name, "url": url})
     });
-    let model = attempt.prepared.route.model.clone();
-    let agent = attempt.prepared.agent.clone();
+    let model = attempt.model().clone();
+    let agent = attempt.agent.map(str::to_owned);
     if request.mode == Mode::Command {
         let (name, arguments) = request.command();
         return PromptBody::Command {

@@ -1,9 +1,9 @@
 //! The session of an attempt: opened with everything recorded, and closed as its policy says.
 
-use super::{Attempt, ORDINAL, prompts::Ran};
+use super::{Attempt, prompts::Ran};
 use crate::{
     dispatch::{
-        prepare::Refusal,
+        refusal::Refusal,
         session::{Afterwards, afterwards, new_session},
     },
     owner::this_process,
@@ -32,7 +32,7 @@ pub(super) async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeU
         recorded?;
         // A prompt before the stream stands could lose its first events; without one, looking carries the run.
         attempt.acquired.hub.wait_connected(STREAM_PATIENCE).await;
-        attempt.context.store.set_attempt_session(attempt.id, ORDINAL, &id).await?;
+        attempt.context.store.set_attempt_session(attempt.id, attempt.ordinal, &id).await?;
         let state = match afterwards(attempt.request) {
             Afterwards::Keep => SessionState::InUse,
             Afterwards::Delete => SessionState::Open,
@@ -86,26 +86,32 @@ async fn no_events(attempt: &Attempt<'_>) {
 }
 
 async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
-    let (request, route) = (attempt.request, &attempt.prepared.route);
+    if attempt.ordinal == 1 {
+        record_dispatch(attempt).await?;
+    }
+    let new = NewAttempt {
+        dispatch: attempt.id,
+        ordinal: attempt.ordinal,
+        at: now_micros(),
+        model: attempt.model().to_string(),
+        server: attempt.acquired.managed,
+    };
+    Ok(attempt.context.store.begin_attempt(&new).await?)
+}
+
+async fn record_dispatch(attempt: &Attempt<'_>) -> Result<(), Refusal> {
+    let request = attempt.request;
     let dispatch = NewDispatch {
         id: attempt.id,
         at: now_micros(),
         owner: this_process()?,
         mode: request.mode.to_string(),
         requested: request.selector.to_json(),
-        route: serde_json::to_value(route).unwrap_or_default(),
+        route: serde_json::to_value(attempt.resolution).unwrap_or_default(),
         directory: request.directory.to_string_lossy().into_owned(),
         prompt_chars: request.prompt.chars().count() as u64,
     };
-    attempt.context.store.begin_dispatch(&dispatch).await?;
-    let first = NewAttempt {
-        dispatch: attempt.id,
-        ordinal: ORDINAL,
-        at: now_micros(),
-        model: route.model.to_string(),
-        server: attempt.acquired.managed,
-    };
-    Ok(attempt.context.store.begin_attempt(&first).await?)
+    Ok(attempt.context.store.begin_dispatch(&dispatch).await?)
 }
 
 async fn put_session(attempt: &Attempt<'_>, id: &str, state: SessionState) -> Result<(), Refusal> {
@@ -113,7 +119,7 @@ async fn put_session(attempt: &Attempt<'_>, id: &str, state: SessionState) -> Re
         id: id.to_owned(),
         home: attempt.acquired.home.clone(),
         directory: attempt.request.directory.to_string_lossy().into_owned(),
-        model: attempt.prepared.route.model.to_string(),
+        model: attempt.model().to_string(),
         state,
         used_at: now_micros(),
     };

@@ -1,7 +1,7 @@
 //! What the demo says: the lines of a stage, its row in the table, and the end. Pure; nothing is printed here.
 
 use std::time::Duration;
-use switchyard_core::{Nano, duration};
+use switchyard_core::{Nano, duration, route::Step};
 use switchyard_engine::demo::{DemoReport, Stage, StageReport};
 
 /// Narrower than most terminals, so that the indented lines stay indented.
@@ -17,7 +17,9 @@ pub fn narrate(report: &StageReport, tools: &[String]) -> Vec<String> {
     tell("route", &dispatch.route.reason);
     if report.stage == Stage::Routed {
         for step in dispatch.route.trace.iter().filter(|step| !step.chosen) {
-            tell("", &format!("({} was passed over: {})", step.candidate, step.why));
+            if let (Step::Tier, Some(candidate)) = (step.step, &step.candidate) {
+                tell("", &format!("({candidate} was passed over: {})", step.why));
+            }
         }
     }
     report.refused_values().for_each(|fault| tell("refused", fault));

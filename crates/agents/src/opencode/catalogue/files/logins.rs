@@ -1,0 +1,59 @@
+//! The logins that OpenCode has stored, as far as they say that there is one.
+
+use super::{super::lenient::Secret, Places};
+use serde_json::{Map, Value};
+use std::{collections::BTreeMap, io::ErrorKind};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Login {
+    /// A key, which may be empty.
+    Key(Secret),
+    /// Made in a browser.
+    OAuth,
+    /// Of an organisation, whose server gives OpenCode more configuration.
+    WellKnown,
+}
+
+impl Login {
+    pub(super) fn has_key(self) -> bool {
+        self != Self::Key(Secret::Absent)
+    }
+}
+
+pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> BTreeMap<String, Login> {
+    let entries = content(places, problems).or_else(|| file(places, problems)).unwrap_or_default();
+    entries.into_iter().filter_map(|(provider, entry)| Some((provider, login(&entry)?))).collect()
+}
+
+fn login(entry: &Value) -> Option<Login> {
+    match entry.get("type")?.as_str()? {
+        "api" => Some(Login::Key(Secret::of(entry.get("key").filter(|key| key.is_string())?))),
+        "oauth" => Some(Login::OAuth),
+        "wellknown" => Some(Login::WellKnown),
+        _ => None,
+    }
+}
+
+/// A variable that cannot be read leaves the file in force.
+fn content(places: &Places, problems: &mut Vec<String>) -> Option<Map<String, Value>> {
+    const CONTENT: &str = "OPENCODE_AUTH_CONTENT";
+    let parsed = serde_json::from_str(places.variable(CONTENT)?);
+    if parsed.is_err() {
+        problems.push(format!("{CONTENT}: is not a JSON object"));
+    }
+    parsed.ok()
+}
+
+fn file(places: &Places, problems: &mut Vec<String>) -> Option<Map<String, Value>> {
+    let path = places.logins();
+    let problem = match std::fs::read(&path) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(entries) => return Some(entries),
+            Err(_) => "is not a JSON object".to_owned(),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        Err(error) => format!("cannot be read: {}", error.kind()),
+    };
+    problems.push(format!("{}: {problem}", path.display()));
+    None
+}

@@ -1,0 +1,339 @@
+//! What holds for every choice and every hop, in any world. What is expected is worked out here once more, from
+//! the settings alone, and not with the resolver's own parts.
+
+mod generate;
+
+use super::*;
+use crate::config::Capability;
+use generate::{NOW, Scene, scene};
+use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config as Run};
+
+/// What a request comes down to.
+#[derive(Debug, PartialEq)]
+enum Goal {
+    /// One model, by somebody's word.
+    One,
+    Tier(String),
+    Tag(String),
+}
+
+fn goal(scene: &Scene) -> Goal {
+    let of = |selector: &Selector| match selector {
+        Selector::Exact(_) | Selector::Fuzzy(_) => Goal::One,
+        Selector::Tier(tier) => Goal::Tier(own_name(scene, tier)),
+        Selector::Tag(tag) => Goal::Tag(tag.name().to_owned()),
+        other => panic!("{other:?} is not taken apart"),
+    };
+    let parsed = |text: &str| Selector::from_reference(text, &scene.config);
+    if scene.advice.contest.is_some() {
+        return Goal::One;
+    }
+    match &scene.selector {
+        Selector::TaskType(name) => return Goal::Tier(scene.config.task_types[name].clone()),
+        Selector::Profile(name) => return of(&parsed(&scene.config.profiles[name]).unwrap()),
+        Selector::Default => {}
+        said => return of(said),
+    }
+    let advice = &scene.advice;
+    let agent = advice.agent.as_ref().and_then(|wish| parsed(&wish.model).ok());
+    let pattern = advice.pattern.as_ref().filter(|pattern| pattern.samples >= 3 && pattern.tier != "gone");
+    match (agent, pattern, &advice.classified) {
+        (Some(agent), ..) => of(&agent),
+        (None, Some(pattern), _) => Goal::Tier(own_name(scene, &pattern.tier)),
+        (None, None, Some(classified)) => Goal::Tier(classified.tier.clone()),
+        (None, None, None) if scene.config.default_model.is_empty() && scene.catalogue.default_model.is_none() => {
+            Goal::Tag("any".into())
+        }
+        (None, None, None) => Goal::One,
+    }
+}
+
+fn own_name(scene: &Scene, tier: &str) -> String {
+    scene.config.tier_aliases.get(tier).cloned().unwrap_or_else(|| tier.to_owned())
+}
+
+fn can(model: &Model, capability: Capability) -> bool {
+    match capability {
+        Capability::Vision => model.image_input,
+        Capability::Tools => model.tool_calls,
+        Capability::Reasoning => model.reasoning,
+        Capability::Structured => model.tool_calls || model.structured_output,
+    }
+}
+
+/// Whether the model has what the request needs, and what its tag does.
+fn suits(scene: &Scene, goal: &Goal, model: &Model) -> bool {
+    let Needs { images, tools, structured, reasoning, context } = scene.needs;
+    let by_tag = match goal {
+        Goal::Tag(tag) => scene.config.tags[tag].needs.iter().all(|need| can(model, *need)),
+        Goal::One | Goal::Tier(_) => true,
+    };
+    by_tag
+        && model.text_output
+        && (images == 0 || can(model, Capability::Vision))
+        && (!tools || can(model, Capability::Tools))
+        && (!structured || can(model, Capability::Structured))
+        && (!reasoning || can(model, Capability::Reasoning))
+        && (model.context == 0 || model.context >= context)
+}
+
+/// Whether the provider may be used at all, also when it is named.
+fn permitted(scene: &Scene, id: &str) -> bool {
+    let policy = &scene.config.policy;
+    let is_in = |list: &[String]| list.iter().any(|own| own == id);
+    scene.catalogue.providers.get(id).is_some_and(|provider| provider.connected)
+        && (policy.allow_providers.is_empty() || is_in(&policy.allow_providers))
+        && !is_in(&policy.deny_providers)
+        && !scene.advice.budget.exhausted.contains_key(id)
+}
+
+/// Whether it may be chosen by itself.
+fn usable(scene: &Scene, id: &str) -> bool {
+    let keyed = |provider: &Provider| provider.has_key || provider.source != Source::Api;
+    permitted(scene, id) && keyed(&scene.catalogue.providers[id])
+}
+
+fn barred(scene: &Scene, provider: &str, model: &str) -> bool {
+    let full = format!("{provider}/{model}");
+    scene.bars.iter().any(|(target, bar)| bar.until > NOW && (*target == full || target == provider))
+}
+
+/// All that may be chosen by a tier or a tag, with whether it waits.
+fn fitting<'a>(scene: &'a Scene, goal: &'a Goal) -> impl Iterator<Item = (&'a str, &'a Model, bool)> {
+    scene
+        .catalogue
+        .models()
+        .filter(|(id, _, model)| usable(scene, id) && suits(scene, goal, model))
+        .map(|(id, _, model)| (id, model, barred(scene, id, &model.id)))
+}
+
+fn found_in<'a>(scene: &'a Scene, model: &ModelRef) -> Option<&'a Model> {
+    let found = scene.catalogue.providers.get(&model.provider)?.models.get(&model.model)?;
+    model.variant.as_ref().is_none_or(|variant| found.variants.contains(variant)).then_some(found)
+}
+
+/// The tier that the budget leaves of the one that was asked for.
+fn affordable(scene: &Scene, tier: &str) -> String {
+    let order = &scene.config.tier_order;
+    let place = order.iter().position(|own| own == tier).unwrap();
+    let left = order[..=place].iter().rev().find(|tier| !scene.advice.budget.degraded.contains_key(*tier));
+    left.unwrap_or(&order[0]).clone()
+}
+
+fn names_are_known(scene: &Scene) -> bool {
+    !matches!(&scene.selector, Selector::TaskType(name) | Selector::Tier(name) | Selector::Profile(name) if name == "lost")
+}
+
+fn run() -> Run {
+    Run { failure_persistence: None, max_global_rejects: u32::MAX, ..Run::default() }
+}
+
+proptest! {
+    #![proptest_config(run())]
+
+    #[test]
+    fn the_chosen_model_may_be_and_can(scene in scene()) {
+        let Ok(found) = resolve(&scene.question()) else { return Ok(()) };
+        let goal = goal(&scene);
+        let model = found_in(&scene, &found.model);
+        prop_assert!(model.is_some_and(|model| suits(&scene, &goal, model)), "{:?}", found.model);
+        prop_assert!(permitted(&scene, &found.model.provider));
+        prop_assert!(goal == Goal::One || usable(&scene, &found.model.provider));
+    }
+
+    #[test]
+    fn one_is_found_whenever_there_is_one_and_waits_only_when_all_do(scene in scene()) {
+        prop_assume!(names_are_known(&scene));
+        let goal = goal(&scene);
+        prop_assume!(goal != Goal::One);
+        let found = resolve(&scene.question());
+        prop_assert_eq!(found.is_ok(), fitting(&scene, &goal).next().is_some(), "{:?}", found);
+        let Ok(found) = found else { return Ok(()) };
+        if barred(&scene, &found.model.provider, &found.model.model) {
+            prop_assert!(fitting(&scene, &goal).all(|(_, _, waits)| waits));
+            prop_assert!(found.warnings.iter().any(|said| said.ends_with("there is no other")));
+        }
+    }
+
+    #[test]
+    fn a_tier_takes_the_first_of_its_list_that_can_be_asked(scene in scene()) {
+        prop_assume!(names_are_known(&scene));
+        let goal = goal(&scene);
+        let Goal::Tier(asked) = &goal else { return Ok(()) };
+        let Ok(found) = resolve(&scene.question()) else { return Ok(()) };
+        let tier = affordable(&scene, asked);
+        prop_assert_eq!(found.tier.as_ref(), Some(&tier));
+        prop_assert_eq!(found.requested_tier.as_ref(), Some(asked).filter(|asked| **asked != tier));
+        let ready = scene.config.tiers[&tier].iter().map(|name| name.parse::<ModelRef>().unwrap()).find(|name| {
+            found_in(&scene, name).is_some_and(|model| suits(&scene, &goal, model))
+                && usable(&scene, &name.provider)
+                && !barred(&scene, &name.provider, &name.model)
+        });
+        if let Some(ready) = ready {
+            prop_assert_eq!(found.model, ready);
+        }
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_answer_in_any_order(scene in scene()) {
+        let first = resolve(&scene.question());
+        prop_assert_eq!(&resolve(&scene.question()), &first);
+        prop_assert_eq!(&resolve(&scene.reversed().question()), &first);
+    }
+
+    #[test]
+    fn every_model_is_counted_once_and_every_choice_is_told(scene in scene()) {
+        let Ok(found) = resolve(&scene.question()) else { return Ok(()) };
+        prop_assert!(!found.reason.is_empty());
+        let chosen: Vec<_> = found.trace.iter().filter(|step| step.chosen).collect();
+        prop_assert_eq!(chosen.len(), 1, "{:?}", found.trace);
+        prop_assert_eq!(chosen[0].candidate.clone(), Some(found.model.to_string()));
+        prop_assert!(found.trace.iter().all(|step| !step.why.is_empty()));
+        prop_assert!(found.rejected.iter().all(|group| {
+            !group.why.is_empty() && (1..=group.count.min(5)).contains(&group.models.len())
+        }), "{:?}", found.rejected);
+        if let Goal::Tag(tag) = goal(&scene) {
+            let setting = match scene.config.tags[&tag].first {
+                Some(crate::config::FirstChoice::Model) => scene.catalogue.default_model.as_ref(),
+                Some(crate::config::FirstChoice::SmallModel) => scene.catalogue.small_model.as_ref(),
+                None => None,
+            };
+            let missing = usize::from(setting.is_some_and(|model| found_in(&scene, model).is_none()));
+            let rejected: usize = found.rejected.iter().map(|group| group.count).sum();
+            prop_assert_eq!(found.considered + rejected, scene.catalogue.models().count() + missing, "{:?}", found);
+            prop_assert_eq!(found.considered, fitting(&scene, &Goal::Tag(tag)).count());
+            prop_assert_eq!(found.candidates.len(), found.considered.min(10));
+        }
+    }
+
+    #[test]
+    fn wants_come_first_and_what_is_deprecated_last(scene in scene()) {
+        let Ok(found) = resolve(&scene.question()) else { return Ok(()) };
+        let by_score = found.trace.iter().any(|step| step.chosen && step.step == Step::Score);
+        if !by_score || barred(&scene, &found.model.provider, &found.model.model) {
+            return Ok(());
+        }
+        let goal = goal(&scene);
+        let wants: &[Capability] = match &goal {
+            Goal::Tag(tag) => &scene.config.tags[tag].wants,
+            Goal::One | Goal::Tier(_) => &[],
+        };
+        let place = |model: &Model| {
+            let lacking = wants.iter().filter(|want| !can(model, **want)).count();
+            (lacking, model.status == Status::Deprecated)
+        };
+        let chosen = place(found_in(&scene, &found.model).unwrap());
+        let best = fitting(&scene, &goal).filter(|(_, _, waits)| !waits).map(|(_, model, _)| place(model)).min();
+        prop_assert_eq!(Some(chosen), best, "{:?}", found.model);
+    }
+
+    #[test]
+    fn no_text_is_too_strange(scene in scene(), text in any_reference()) {
+        let mut scene = scene;
+        if let Ok(selector) = Selector::from_reference(&text, &scene.config) {
+            scene.selector = selector;
+            let _ = resolve(&scene.question());
+        }
+    }
+
+    #[test]
+    fn hops_keep_every_rule_and_end(
+        scene in scene(),
+        triggers in vec((select(&Trigger::ALL[..]), any::<bool>()), 8),
+        agent in select(vec![None, Some("docs"), Some("other")]),
+    ) {
+        prop_assume!(names_are_known(&scene));
+        hops(scene, &triggers, agent, Exchange::Asked)?;
+    }
+
+    #[test]
+    fn hops_of_what_is_not_asked_to_move(scene in scene(), trigger in select(&Trigger::ALL[..])) {
+        prop_assume!(names_are_known(&scene));
+        // A model that only a setting names may move along a chain.
+        let by_setting = resolve(&scene.question()).is_ok_and(|found| matches!(found.rule, Rule::Default | Rule::Profile));
+        let chained = by_setting && !scene.config.fallback.default.is_empty();
+        let moved = hops(scene.clone(), &[(trigger, false)], None, Exchange::Routed)?;
+        prop_assert!(moved == 0 || goal(&scene) != Goal::One || chained);
+    }
+}
+
+/// Strings that look like references, and any others.
+fn any_reference() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-z0-9/@: .*\\-]{0,12}",
+        "(auto|node|p[0-6])?[:/@]{0,3}(m[0-8]|any|fast|sonnet)?@{0,2}(high|20)?",
+    ]
+}
+
+/// Fails one model after the other and returns how often another one was found.
+fn hops(
+    mut scene: Scene,
+    triggers: &[(Trigger, bool)],
+    agent: Option<&str>,
+    exchange: Exchange,
+) -> Result<usize, TestCaseError> {
+    let goal = goal(&scene);
+    let Ok(mut before) = resolve(&scene.question()) else { return Ok(0) };
+    let mut tried: Vec<Tried> = Vec::new();
+    for (trigger, cools) in triggers {
+        tried.push(Tried { model: before.model.clone(), trigger: *trigger });
+        if *cools {
+            let bar = Bar { until: NOW + 1_000_000, why: trigger.to_string() };
+            scene.bars.push((trigger.scope().target(&before.model), bar.clone()));
+            scene.availability.bar(trigger.scope().target(&before.model), bar);
+        }
+        let found = match next(&scene.question(), &before, &tried, exchange, agent) {
+            Ok(found) => found,
+            Err(RouteError::Exhausted { why }) => {
+                prop_assert!(!why.is_empty());
+                return Ok(tried.len() - 1);
+            }
+            Err(other) => return Err(TestCaseError::fail(format!("{other:?}"))),
+        };
+        let ModelRef { provider, model, .. } = &found.model;
+        prop_assert!(tried.len() < scene.config.fallback.depth);
+        prop_assert!(tried.iter().all(|tried| tried.model.base() != found.model.base()), "asked twice");
+        prop_assert!(
+            found_in(&scene, &found.model).is_some_and(|model| suits(&scene, &goal, model)),
+            "{provider}/{model}"
+        );
+        prop_assert!(usable(&scene, provider) && !barred(&scene, provider, model));
+        let fallbacks = found.trace.iter().filter(|step| step.step == Step::Fallback).count();
+        prop_assert_eq!(fallbacks, tried.len());
+        let chosen: Vec<_> = found.trace.iter().filter(|step| step.chosen).map(|step| step.candidate.clone()).collect();
+        prop_assert_eq!(chosen, [Some(found.model.to_string())]);
+        prop_assert!(found.requested_tier.is_none() || found.requested_tier != found.tier);
+        moves_as_it_should(&scene, &before, &found, *trigger, agent)?;
+        before = found;
+    }
+    Ok(tried.len())
+}
+
+/// Up after a lack of strength, and only then.
+fn moves_as_it_should(
+    scene: &Scene,
+    before: &Resolution,
+    found: &Resolution,
+    trigger: Trigger,
+    agent: Option<&str>,
+) -> Result<(), TestCaseError> {
+    let place = |tier: &String| scene.config.tier_order.iter().position(|own| own == tier);
+    let lists = |tier: &String, model: &ModelRef| {
+        scene.config.tiers[tier].iter().any(|name| name.parse::<ModelRef>().unwrap().base() == model.base())
+    };
+    if trigger == Trigger::Capability {
+        let own = before
+            .tier
+            .clone()
+            .or_else(|| scene.config.tier_order.iter().find(|tier| lists(tier, &before.model)).cloned());
+        let (from, to) = (own.as_ref().and_then(place), found.tier.as_ref().and_then(place));
+        prop_assert!(from.is_some() && from < to, "{:?} to {:?}", own, found.tier);
+        let order = &scene.config.tier_order;
+        let is_weaker = order[..=from.unwrap()].iter().any(|tier| lists(tier, &found.model));
+        prop_assert!(!is_weaker || lists(found.tier.as_ref().unwrap(), &found.model), "{:?}", found.model);
+    } else if chain(&scene.config, agent, before.tier.as_deref()).1.is_empty() && before.tier.is_some() {
+        prop_assert_eq!(&found.tier, &before.tier);
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Who can answer now: read from the store before a choice, and written to it after every attempt, so that what one
+//! process has met keeps all others away.
+
+mod feed;
+mod probe;
+
+pub use feed::{Observed, observe};
+pub use probe::{Check, Freshness, check};
+
+use crate::Context;
+use switchyard_core::route::{Availability, Bar, HealthStatus};
+use switchyard_store::{CooldownRecord, HealthRecord, Result};
+
+/// What the store knows, as of a moment.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    pub availability: Availability,
+    pub health: Vec<HealthRecord>,
+    pub cooldowns: Vec<CooldownRecord>,
+}
+
+impl Known {
+    /// The provider's row, while it stands.
+    #[must_use]
+    pub fn health_of(&self, provider: &str, now: i64) -> Option<&HealthRecord> {
+        self.health.iter().find(|row| row.provider == provider && row.expires_at > now)
+    }
+}
+
+pub async fn load(context: &Context, now: i64) -> Result<Known> {
+    let (health, cooldowns) = tokio::join!(context.store.health(), context.store.cooldowns(now));
+    let (health, cooldowns) = (health?, cooldowns?);
+    let mut availability = Availability::default();
+    for row in health.iter().filter(|row| row.expires_at > now && row.status != HealthStatus::Available) {
+        let told = row.message.as_deref().map_or_else(String::new, |message| format!(", {}", shortened(message)));
+        let why = format!("provider {} is {}{told}", row.provider, row.status);
+        availability.bar(&row.provider, Bar { until: row.expires_at, why });
+    }
+    for row in &cooldowns {
+        let why = format!("{}, {}", row.trigger, shortened(&row.message));
+        availability.bar(&row.target, Bar { until: row.until, why });
+    }
+    Ok(Known { availability, health, cooldowns })
+}
+
+/// A reason is one line of many; the whole message is with the attempt.
+fn shortened(message: &str) -> String {
+    const MOST: usize = 120;
+    if message.chars().count() <= MOST {
+        return message.to_owned();
+    }
+    message.chars().take(MOST).chain(['…']).collect()
+}

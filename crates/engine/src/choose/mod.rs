@@ -1,0 +1,104 @@
+//! A decision without a dispatch: which model a text would go to, and why. Needs no server when our copy of the list
+//! of models is fresh.
+
+mod agent_file;
+
+use crate::{
+    Context,
+    availability::{self, Known},
+    catalogue::{self, Extent, Listed, Origin, Refresh},
+    dispatch::Refusal,
+};
+use std::path::Path;
+use switchyard_core::route::{
+    Advice, AgentWish, Classified, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, check_names,
+    classify, resolve,
+};
+use switchyard_host::clock::now_micros;
+
+/// What is to be decided.
+#[derive(Debug, Clone)]
+pub struct Task<'a> {
+    pub selector: Selector,
+    /// What the task says; classified when the selector says nothing.
+    pub text: Option<&'a str>,
+    pub needs: Needs,
+    pub directory: &'a Path,
+    /// An OpenCode agent that would lead.
+    pub agent: Option<&'a str>,
+}
+
+#[derive(Debug)]
+pub struct Decision {
+    pub resolution: Resolution,
+    pub classified: Option<Classified>,
+    pub listed: Listed,
+}
+
+/// Everything that a decision is made from.
+#[derive(Debug)]
+pub struct Surroundings {
+    pub listed: Listed,
+    pub known: Known,
+    pub advice: Advice,
+}
+
+impl Surroundings {
+    #[must_use]
+    pub fn question<'a>(&'a self, context: &'a Context, selector: &'a Selector, needs: Needs) -> Question<'a> {
+        Question {
+            selector,
+            needs,
+            policy: ModelPolicy::Dynamic,
+            catalogue: &self.listed.catalogue,
+            config: &context.config,
+            availability: &self.known.availability,
+            advice: &self.advice,
+            now: now_micros(),
+        }
+    }
+}
+
+pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
+    let listed = catalogue::current(context, directory, refresh, Extent::Connected).await?;
+    let known = availability::load(context, now_micros()).await?;
+    Ok(Surroundings { listed, known, advice: Advice::default() })
+}
+
+pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Result<Decision, Refusal> {
+    check_names(&task.selector, &context.config)?;
+    let mut surroundings = surroundings(context, task.directory, refresh).await?;
+    let classified = task.text.map(|text| classify(text, task.needs.images, &context.config));
+    surroundings.advice.classified.clone_from(&classified);
+    surroundings.advice.agent = task.agent.and_then(|agent| {
+        let model = agent_file::model_of(context, task.directory, agent)?;
+        Some(AgentWish { agent: agent.to_owned(), model })
+    });
+    let first = resolve(&surroundings.question(context, &task.selector, task.needs));
+    let resolution = match first {
+        // The files may tell less than a server would.
+        Err(error) if surroundings.listed.origin == Origin::Files && is_about_the_list(&error) => {
+            match catalogue::current(context, task.directory, Refresh::Now, Extent::Connected).await {
+                Ok(listed) if listed.origin == Origin::Server => surroundings.listed = listed,
+                _ => return Err(error.into()),
+            }
+            resolve(&surroundings.question(context, &task.selector, task.needs))?
+        }
+        other => other?,
+    };
+    Ok(Decision { resolution, classified, listed: surroundings.listed })
+}
+
+/// Whether a longer list could have led to another answer.
+fn is_about_the_list(error: &RouteError) -> bool {
+    matches!(
+        error,
+        RouteError::ProviderNotConnected { .. }
+            | RouteError::ModelNotFound { .. }
+            | RouteError::VariantNotFound { .. }
+            | RouteError::NoSuchName { .. }
+            | RouteError::NothingFits { .. }
+            | RouteError::CapabilityMissing { .. }
+            | RouteError::NoModels { .. }
+    )
+}

@@ -1,0 +1,210 @@
+//! The attempts of a dispatch: the first choice, and after a failure the next, until one answers or none is left.
+//!
+//! Invariants: nothing is asked twice; every move is in the store with from, to and trigger; the time of the whole
+//! dispatch is one.
+
+use super::{
+    Options,
+    attempt::{Attempt, Outcome, run_attempt},
+    prepare::Prepared,
+    refusal::Refusal,
+};
+use crate::{
+    Context,
+    availability::{Observed, observe},
+    server::Acquired,
+};
+use serde_json::json;
+use std::time::Instant;
+use switchyard_agents::opencode::{Client, GiveUp, Progress, Sink, Timer};
+use switchyard_core::{
+    DispatchId, ErrorClass,
+    dispatch::{Mode, Request},
+    route::{Resolution, Tried, Trigger, next},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::HealthSource;
+use tokio_util::sync::CancellationToken;
+
+/// What does not change from one attempt to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) context: &'a Context,
+    pub(super) request: &'a Request,
+    pub(super) options: &'a Options,
+    pub(super) client: &'a Client,
+    pub(super) acquired: &'a Acquired,
+    pub(super) id: DispatchId,
+    pub(super) sink: &'a Sink,
+    pub(super) cancel: &'a CancellationToken,
+}
+
+/// An attempt that has been made, and the choice that led to it.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) resolution: Resolution,
+    pub(super) outcome: Outcome,
+}
+
+/// All attempts of a dispatch; the last one is its result.
+#[derive(Debug)]
+pub(super) struct Hops {
+    pub(super) earlier: Vec<Made>,
+    pub(super) last: Made,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Hops {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Made> {
+        self.earlier.iter().chain([&self.last])
+    }
+}
+
+/// Makes the attempts. A refusal means that not even the first could be made.
+pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Hops, Refusal> {
+    let timed_from = Instant::now();
+    let mut earlier: Vec<Made> = Vec::new();
+    let mut tried: Vec<Tried> = Vec::new();
+    let mut warnings = Vec::new();
+    let mut resolution = prepared.resolution.clone();
+    loop {
+        warnings.extend(resolution.warnings.iter().cloned());
+        let attempt = Attempt {
+            context: run.context,
+            request: run.request,
+            options: run.options,
+            client: run.client,
+            acquired: run.acquired,
+            resolution: &resolution,
+            catalogue: &prepared.catalogue,
+            agent: prepared.agent.as_deref(),
+            id: run.id,
+            ordinal: u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
+            timed_from,
+            sink: run.sink,
+            cancel: run.cancel,
+        };
+        let outcome = match run_attempt(&attempt).await {
+            Ok(outcome) => outcome,
+            Err(refusal) => {
+                // What was tried before has been paid for, so it stays the result.
+                let Some(last) = earlier.pop() else { return Err(refusal) };
+                warnings.push(format!("{} could not be asked: {refusal}", resolution.model));
+                return Ok(Hops { earlier, last, warnings });
+            }
+        };
+        warnings.extend(outcome.warnings.iter().cloned());
+        note_other_model(run, &resolution, &outcome).await;
+        let seen = observed(&outcome, run.options.source());
+        if let Some(seen) = &seen {
+            observe(run.context, &mut prepared.known, &resolution.model, run.options.source(), seen).await;
+        }
+        let follows = match following(run, prepared, &resolution, &outcome, &mut tried, timed_from) {
+            Follows::Next(follows) => *follows,
+            Follows::Nothing(why) => {
+                warnings.extend(why);
+                return Ok(Hops { earlier, last: Made { resolution, outcome }, warnings });
+            }
+        };
+        note_move(run, &tried, &resolution, &follows, &outcome).await;
+        earlier.push(Made { resolution, outcome });
+        resolution = follows;
+    }
+}
+
+enum Follows {
+    Next(Box<Resolution>),
+    /// With what the requester should know about it.
+    Nothing(Option<String>),
+}
+
+fn following(
+    run: Run<'_>,
+    prepared: &Prepared,
+    resolution: &Resolution,
+    outcome: &Outcome,
+    tried: &mut Vec<Tried>,
+    timed_from: Instant,
+) -> Follows {
+    let Err(failure) = &outcome.result else { return Follows::Nothing(None) };
+    let Some(trigger) = Trigger::of(failure.class) else { return Follows::Nothing(None) };
+    tried.push(Tried { model: resolution.model.clone(), trigger });
+    let because = |why: &str| Follows::Nothing(Some(format!("no other model was asked: {why}")));
+    if run.request.session.is_some() {
+        // A session speaks with one model; whoever goes on with it means that one.
+        return Follows::Nothing(None);
+    }
+    if is_total_timeout(outcome) {
+        return Follows::Nothing(None);
+    }
+    let question = prepared.question(run.context, run.request);
+    let agent = run.request.agent.as_deref();
+    let found = next(&question, resolution, tried, run.options.exchange, agent);
+    let named = found.is_err() && resolution.considered == 1;
+    if named {
+        return Follows::Nothing(None);
+    }
+    if run.request.mode != Mode::Text && outcome.tool_calls > 0 {
+        return because("the failed one had begun to work in the directory");
+    }
+    if let Some(total) = run.options.total(&run.context.config.dispatch, run.request.mode).0
+        && timed_from.elapsed() >= total
+    {
+        return because("the time is used up");
+    }
+    match found {
+        Ok(found) => Follows::Next(Box::new(found)),
+        Err(error) => Follows::Nothing(Some(error.to_string())),
+    }
+}
+
+fn is_total_timeout(outcome: &Outcome) -> bool {
+    matches!(&outcome.gave_up, Some(GiveUp::Timeout { timer: Timer::Total, .. }))
+}
+
+/// What the attempt tells about its provider. A deadline of the requester's tells nothing, a probe's does.
+fn observed(outcome: &Outcome, source: HealthSource) -> Option<Observed> {
+    match &outcome.result {
+        Ok(_) => Some(Observed::Answered { latency: outcome.duration }),
+        Err(_) if is_total_timeout(outcome) && source == HealthSource::Dispatch => None,
+        Err(failure) if failure.class == ErrorClass::Cancelled => None,
+        Err(failure) => {
+            let asked_wait = match &outcome.gave_up {
+                Some(GiveUp::ProviderRetry { wait, .. }) => Some(*wait),
+                _ => None,
+            };
+            Some(Observed::Failed { class: failure.class, message: failure.message.clone(), asked_wait })
+        }
+    }
+}
+
+async fn note_move(run: Run<'_>, tried: &[Tried], from: &Resolution, to: &Resolution, outcome: &Outcome) {
+    let trigger = tried.last().map(|tried| tried.trigger);
+    let class = outcome.result.as_ref().err().map(|failure| failure.class);
+    let (from, to) = (from.model.to_string(), to.model.to_string());
+    let why = format!("{from} failed ({}); {to} is asked", trigger.map_or("", Trigger::as_str));
+    let data = json!({"from": from, "to": to, "trigger": trigger, "error_class": class});
+    note(run, "fallback", data).await;
+    (run.sink)(Progress::Moved { to, why });
+}
+
+async fn note_other_model(run: Run<'_>, resolution: &Resolution, outcome: &Outcome) {
+    if let Some(answered) = &outcome.answered_by
+        && answered.base() != resolution.model.base()
+    {
+        let data = json!({"asked": resolution.model.to_string(), "answered": answered.to_string()});
+        note(run, "model.mismatch", data).await;
+    }
+}
+
+async fn note(run: Run<'_>, kind: &str, data: serde_json::Value) {
+    if let Err(error) = run.context.store.append_event(now_micros(), kind, &run.id.to_string(), &data).await {
+        tracing::warn!(%error, kind, "an event could not be recorded");
+    }
+}
+
+impl Options {
+    fn source(&self) -> HealthSource {
+        self.observed_as.unwrap_or(HealthSource::Dispatch)
+    }
+}

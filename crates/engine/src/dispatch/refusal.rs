@@ -1,0 +1,87 @@
+//! Why a request was not sent to any model.
+
+use crate::server::ServerError;
+use switchyard_agents::opencode::ApiError;
+use switchyard_core::{ErrorClass, dispatch::BadRequest, route::RouteError};
+use switchyard_store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    BadRequest(#[from] BadRequest),
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    #[error("the directory {0} does not exist")]
+    NoDirectory(String),
+    #[error("OpenCode has no agent `{name}` here; it has: {known}")]
+    UnknownAgent { name: String, known: String },
+    #[error("OpenCode has no command `{name}` here; it has: {known}")]
+    UnknownCommand { name: String, known: String },
+    #[error("session {0} was not created by Switchyard on this server")]
+    UnknownSession(String),
+    #[error("session {session} lives on the server {server}")]
+    ElsewhereSession { session: String, server: String },
+    #[error("session {session} speaks with {model}; another model needs a session of its own")]
+    OtherModel { session: String, model: String },
+    #[error("session {session} works in {directory}")]
+    OtherDirectory { session: String, directory: String },
+    #[error("session {session} is busy with another prompt")]
+    SessionBusy { session: String },
+    #[error("the server was not ready for the prompt within {0}")]
+    NotReady(String),
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("failed to look at this process: {0}")]
+    Io(#[from] std::io::Error),
+    #[error("cancelled before anything was sent")]
+    Cancelled,
+}
+
+impl Refusal {
+    /// The class, where the closed list has one for it.
+    #[must_use]
+    pub fn class(&self) -> Option<ErrorClass> {
+        match self {
+            Self::Route(error) => class_of(error),
+            Self::Server(ServerError::NotLocated(_)) => Some(ErrorClass::OpencodeMissing),
+            Self::Server(ServerError::Store(_)) | Self::Store(_) | Self::Io(_) => None,
+            Self::Server(_) | Self::Api(_) => Some(ErrorClass::OpencodeUnhealthy),
+            Self::Cancelled => Some(ErrorClass::Cancelled),
+            Self::BadRequest(_)
+            | Self::NoDirectory(_)
+            | Self::UnknownAgent { .. }
+            | Self::UnknownCommand { .. }
+            | Self::UnknownSession(_)
+            | Self::ElsewhereSession { .. }
+            | Self::OtherModel { .. }
+            | Self::OtherDirectory { .. }
+            | Self::SessionBusy { .. } => None,
+            Self::NotReady(_) => Some(ErrorClass::Timeout),
+        }
+    }
+}
+
+/// The class of a failed choice; names that do not exist have none, they are wrong usage.
+#[must_use]
+pub fn class_of(error: &RouteError) -> Option<ErrorClass> {
+    match error {
+        RouteError::ProviderNotConnected { .. } | RouteError::NoModels { .. } => Some(ErrorClass::ProviderNotConnected),
+        RouteError::ModelNotFound { .. }
+        | RouteError::VariantNotFound { .. }
+        | RouteError::Ambiguous { .. }
+        | RouteError::NoSuchName { .. } => Some(ErrorClass::ModelNotFound),
+        RouteError::CapabilityMissing { .. } | RouteError::NothingFits { .. } => Some(ErrorClass::CapabilityMissing),
+        RouteError::OverBudget { .. } => Some(ErrorClass::BudgetRefused),
+        RouteError::UnknownTaskType { .. }
+        | RouteError::UnknownTier { .. }
+        | RouteError::UnknownTag { .. }
+        | RouteError::UnknownProfile { .. }
+        | RouteError::BadName { .. }
+        | RouteError::NotAllowed { .. }
+        | RouteError::Exhausted { .. } => None,
+    }
+}

@@ -1,0 +1,220 @@
+//! `switchyard providers`: who there is, and whether they answer.
+
+use super::{Global, dispatch::cancel_on_signal, input, progress::Display};
+use crate::{
+    failure::Failure,
+    ui::{self, Format},
+};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::{path::Path, process::ExitCode, time::Duration};
+use switchyard_core::{
+    duration::{self, Limit},
+    route::{HealthStatus, Provider},
+};
+use switchyard_engine::{
+    Context,
+    availability::{Check, Freshness, Known, check, load},
+    catalogue::{Extent, Refresh, current},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::HealthRecord;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct ProvidersArgs {
+    #[command(subcommand)]
+    command: Option<ProvidersCommand>,
+    /// Also providers that are not connected
+    #[arg(long)]
+    all: bool,
+    /// Ask OpenCode for its providers now
+    #[arg(long)]
+    refresh: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum ProvidersCommand {
+    /// Find out whether a provider answers, with one tiny prompt unless it is known
+    #[command(after_help = "\
+Exit codes: 0 available, 1 unavailable, 2 rate-limited, 3 key invalid or missing.
+Of several providers the worst counts: a key before an outage before a limit.")]
+    Check(CheckArgs),
+    /// Forget what is known about a provider's health, or about all
+    Forget {
+        /// The provider; all of them when none is named
+        provider: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// The provider; all usable ones when none is named
+    provider: Option<String>,
+    /// Ask, whatever is known
+    #[arg(long)]
+    force: bool,
+    /// Ask when what is known is older than this, like 30s
+    #[arg(long, value_name = "DURATION")]
+    ttl: Option<String>,
+}
+
+pub async fn run(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Failure> {
+    match &args.command {
+        None => list(global, args).await,
+        Some(ProvidersCommand::Check(args)) => run_check(global, args).await,
+        Some(ProvidersCommand::Forget { provider }) => {
+            let context = global.context().await?;
+            context.store.forget_health(provider.as_deref()).await?;
+            if let Some(provider) = provider {
+                context.store.end_cooldowns(&[provider], now_micros()).await?;
+            }
+            match global.format() {
+                Format::Json => ui::json(&json!({"forgotten": provider})),
+                Format::People => ui::note(&format!("forgotten: {}", provider.as_deref().unwrap_or("all"))),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+async fn list(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Failure> {
+    let context = global.context().await?;
+    let refresh = if args.refresh { Refresh::Now } else { Refresh::IfStale };
+    let extent = if args.all { Extent::All } else { Extent::Connected };
+    let listed = current(&context, &input::directory(None)?, refresh, extent).await?;
+    let known = load(&context, now_micros()).await?;
+    let providers = &listed.catalogue.providers;
+    match global.format() {
+        Format::Json => {
+            let rows: Vec<Value> = providers.iter().map(|(id, found)| document(id, found, &known)).collect();
+            ui::json(&json!({"providers": rows, "from": listed.origin, "problems": listed.problems}));
+        }
+        Format::People => {
+            for problem in &listed.problems {
+                ui::warn(problem);
+            }
+            let rows: Vec<Vec<String>> = providers
+                .iter()
+                .map(|(id, found)| {
+                    let health = known.health_of(id, now_micros());
+                    let health = health.map_or_else(|| "not checked".to_owned(), told);
+                    vec![id.clone(), found.standing().to_owned(), found.models.len().to_string(), health]
+                })
+                .collect();
+            ui::result(&ui::table(&["PROVIDER", "STANDING", "MODELS", "HEALTH"], &rows));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(id: &str, found: &Provider, known: &Known) -> Value {
+    let own = format!("{id}/");
+    let cooldowns: Vec<Value> = known
+        .cooldowns
+        .iter()
+        .filter(|row| row.target == id || row.target.starts_with(&own))
+        .map(|row| json!({"target": row.target, "trigger": row.trigger, "until_ms": row.until / 1000, "message": row.message}))
+        .collect();
+    json!({"provider": id, "name": found.name, "source": found.source, "has_key": found.has_key,
+        "connected": found.connected, "usable": found.is_usable(), "standing": found.standing(),
+        "models": found.models.len(), "health": known.health_of(id, now_micros()).map(health), "cooldowns": cooldowns})
+}
+
+fn health(record: &HealthRecord) -> Value {
+    json!({"status": record.status, "error_class": record.class, "message": record.message, "source": record.source,
+        "latency_ms": record.latency_ms, "checked_at_ms": record.checked_at / 1000,
+        "expires_at_ms": record.expires_at / 1000})
+}
+
+fn told(record: &HealthRecord) -> String {
+    let age = Duration::from_micros(u64::try_from(now_micros() - record.checked_at).unwrap_or_default());
+    let age = duration::show(Duration::from_secs(age.as_secs()));
+    let took = record.latency_ms.map_or_else(String::new, |took| format!(" in {took}ms"));
+    let why = record.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
+    format!("{}{took}, {age} ago{why}", record.status)
+}
+
+async fn run_check(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let ttl = args.ttl.as_deref().map(str::parse::<Limit>).transpose();
+    let ttl = ttl.map_err(|error| Failure::usage(error, "for example --ttl 30s"))?;
+    let freshness = Freshness { force: args.force, ttl: ttl.map(|Limit(ttl)| ttl.unwrap_or_default()) };
+    let context = global.context().await?;
+    let directory = input::directory(None)?;
+    let names = match &args.provider {
+        Some(name) => vec![name.clone()],
+        None => usable(&context, &directory).await?,
+    };
+    let cancel = cancel_on_signal();
+    let mut checks = Vec::new();
+    for name in &names {
+        let display = Display::new(false, &format!("asking {name}"));
+        let checked = check(&context, &directory, name, freshness, &cancel).await;
+        display.finish();
+        checks.push(checked?);
+    }
+    show(global.format(), args.provider.is_some(), &checks);
+    Ok(ExitCode::from(checks.iter().map(|check| severity(check.record.status)).max().map_or(1, |(_, code)| code)))
+}
+
+async fn usable(context: &Context, directory: &Path) -> Result<Vec<String>, Failure> {
+    let listed = current(context, directory, Refresh::IfStale, Extent::Connected).await?;
+    let usable = listed.catalogue.providers.iter().filter(|(_, found)| found.is_usable());
+    Ok(usable.map(|(id, _)| id.clone()).collect())
+}
+
+/// How bad it is, and its exit code.
+fn severity(status: HealthStatus) -> (u8, u8) {
+    match status {
+        HealthStatus::Available => (0, 0),
+        HealthStatus::RateLimited => (1, 2),
+        HealthStatus::Unavailable => (2, 1),
+        HealthStatus::KeyInvalid | HealthStatus::KeyMissing => (3, 3),
+    }
+}
+
+fn show(format: Format, single: bool, checks: &[Check]) {
+    match format {
+        Format::Json => {
+            let mut rows: Vec<Value> = checks.iter().map(check_document).collect();
+            match rows.pop() {
+                Some(only) if single => ui::json(&only),
+                last => {
+                    rows.extend(last);
+                    ui::json(&json!({"checks": rows}));
+                }
+            }
+        }
+        Format::People => {
+            let rows: Vec<Vec<String>> = checks
+                .iter()
+                .map(|check| {
+                    let how = match (&check.model, check.cached) {
+                        (Some(model), _) => format!("asked {model}"),
+                        (None, true) => "known".to_owned(),
+                        (None, false) => "not asked".to_owned(),
+                    };
+                    vec![check.record.provider.clone(), told(&check.record), how]
+                })
+                .collect();
+            if rows.is_empty() {
+                ui::note("no provider is connected");
+            } else {
+                ui::result(&ui::table(&["PROVIDER", "HEALTH", ""], &rows));
+            }
+        }
+    }
+}
+
+fn check_document(check: &Check) -> Value {
+    let mut document = health(&check.record);
+    if let Value::Object(fields) = &mut document {
+        fields.insert("provider".into(), json!(check.record.provider));
+        fields.insert("cached".into(), json!(check.cached));
+        fields.insert("model".into(), json!(check.model.as_ref().map(ToString::to_string)));
+        fields.insert("cost_usd".into(), json!(check.cost_usd));
+        fields.insert("cost_known".into(), json!(check.cost_known));
+        fields.insert("exit".into(), json!(severity(check.record.status).1));
+    }
+    document
+}

@@ -1,0 +1,173 @@
+//! `switchyard route`: the decision with its trace, without a dispatch.
+
+use super::{
+    Global, input,
+    selection::{self, Selection},
+};
+use crate::{
+    failure::Failure,
+    ui::{self, Format},
+};
+use clap::Args;
+use serde_json::{Value, json};
+use std::{path::PathBuf, process::ExitCode};
+use switchyard_core::{
+    config::{Capability, Config},
+    route::{Needs, Resolution, Selector, estimate_tokens},
+};
+use switchyard_engine::{
+    catalogue::{Origin, Refresh},
+    choose::{Decision, Task, decide},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  switchyard route \"Review this diff for races\"
+  switchyard route --need vision \"What is wrong in this screenshot?\"
+  switchyard route --tier opus --json - < task.md")]
+pub struct RouteArgs {
+    /// The task: text, @file, or - for standard input
+    text: String,
+    /// The model, as for dispatch
+    #[arg(short, long, value_name = "P/M[@VARIANT]")]
+    model: Option<String>,
+    /// Choose by the kind of task
+    #[arg(long, value_name = "TYPE")]
+    task_type: Option<String>,
+    /// Choose by tier
+    #[arg(long, value_name = "TIER")]
+    tier: Option<String>,
+    /// Choose by tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Choose by a worker's profile
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// The OpenCode agent that would lead; its own model counts
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// What the model must be able to do; may be repeated
+    #[arg(long, value_enum, value_name = "CAPABILITY")]
+    need: Vec<Need>,
+    /// The directory that the work would be done in; the current one by default
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Ask OpenCode for its models now
+    #[arg(long)]
+    refresh: bool,
+}
+
+/// A capability on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Need {
+    Vision,
+    Tools,
+    Reasoning,
+    Structured,
+}
+
+impl Need {
+    pub fn capability(self) -> Capability {
+        match self {
+            Self::Vision => Capability::Vision,
+            Self::Tools => Capability::Tools,
+            Self::Reasoning => Capability::Reasoning,
+            Self::Structured => Capability::Structured,
+        }
+    }
+
+    pub fn all(list: &[Self]) -> Needs {
+        list.iter().fold(Needs::default(), |needs, need| needs.and(need.capability()))
+    }
+}
+
+pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure> {
+    let settings = global.settings()?;
+    let selector = selector(args, &settings.layered.config)?;
+    let text = input::text(&args.text, "the task")?;
+    if text.trim().is_empty() {
+        return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
+    }
+    let directory = input::directory(args.dir.as_ref())?;
+    let context = settings.into_context().await?;
+    let needs = Needs { context: estimate_tokens(&text), ..Need::all(&args.need) };
+    let task = Task { selector, text: Some(&text), needs, directory: &directory, agent: args.agent.as_deref() };
+    let refresh = if args.refresh { Refresh::Now } else { Refresh::IfStale };
+    let decision = decide(&context, &task, refresh).await?;
+    match global.format() {
+        Format::Json => ui::json(&document(&decision)),
+        Format::People => show(&decision),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn selector(args: &RouteArgs, config: &Config) -> Result<Selector, Failure> {
+    if let Some(model) = &args.model {
+        return selection::model(config, model);
+    }
+    let selection = Selection {
+        task_type: args.task_type.as_deref(),
+        tier: args.tier.as_deref(),
+        tag: args.tag.as_deref(),
+        profile: args.profile.as_deref(),
+    };
+    selection::of(config, &selection)
+}
+
+fn document(decision: &Decision) -> Value {
+    let resolution = &decision.resolution;
+    let mut document = serde_json::to_value(resolution).unwrap_or_default();
+    if let Value::Object(fields) = &mut document {
+        fields.insert("model".into(), json!(resolution.model));
+        fields.insert("ref".into(), json!(resolution.model.to_string()));
+        fields.entry("tier").or_insert(Value::Null);
+        fields.entry("task_type").or_insert(Value::Null);
+        fields.insert("warnings".into(), json!(resolution.warnings));
+        fields
+            .insert("catalogue".into(), json!({"from": decision.listed.origin, "problems": decision.listed.problems}));
+    }
+    document
+}
+
+fn show(decision: &Decision) {
+    let resolution = &decision.resolution;
+    for warning in resolution.warnings.iter().chain(&decision.listed.problems) {
+        ui::warn(warning);
+    }
+    ui::frame(&headline(resolution));
+    ui::result(&format!("why: {}\n", resolution.reason));
+    let rows: Vec<Vec<String>> = resolution
+        .trace
+        .iter()
+        .map(|step| {
+            let mark = if step.chosen { "→" } else { "" };
+            vec![step.step.as_str().into(), mark.into(), step.candidate.clone().unwrap_or_default(), step.why.clone()]
+        })
+        .collect();
+    ui::result(&ui::table(&["STEP", "", "MODEL", "WHAT WAS FOUND"], &rows));
+    let others: Vec<String> = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.model != resolution.model.to_string())
+        .map(|candidate| format!("{} ({})", candidate.model, candidate.score))
+        .collect();
+    if !others.is_empty() {
+        ui::result(&format!("\nnext best, with points: {}", others.join(", ")));
+    }
+    for group in &resolution.rejected {
+        let more = if group.count > group.models.len() { ", …" } else { "" };
+        ui::result(&format!("not: {} ({}{more})", group.why, group.models.join(", ")));
+    }
+    if decision.listed.origin == Origin::Files {
+        ui::note("the models are those in OpenCode's files; --refresh asks OpenCode itself");
+    }
+}
+
+fn headline(resolution: &Resolution) -> String {
+    let mut details = Vec::new();
+    details.extend(resolution.task_type.as_ref().map(|name| format!("task type {name}")));
+    details.extend(resolution.tier.as_ref().map(|name| format!("tier {name}")));
+    let details = if details.is_empty() { String::new() } else { format!("  ({})", details.join(", ")) };
+    format!("{}{details}", resolution.model)
+}
