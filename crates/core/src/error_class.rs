@@ -120,16 +120,18 @@ impl ErrorClass {
     pub fn hint(self) -> &'static str {
         match self {
             Self::AuthMissing => "log the provider in with `opencode auth login`, or set its key in the environment",
-            Self::AuthInvalid => {
-                "renew the key with `opencode auth login`; `switchyard doctor` shows which one is used"
+            Self::AuthInvalid => "renew the key with `opencode auth login`, then `switchyard providers check --force`",
+            Self::ModelNotFound => "see what there is with `switchyard models`",
+            Self::ProviderNotConnected => {
+                "connect it with `opencode auth login`; `switchyard providers` shows those that are"
             }
-            Self::ModelNotFound => "check the name with `opencode models`",
-            Self::ProviderNotConnected => "connect it with `opencode auth login`, or choose a connected provider",
-            Self::RateLimited => "wait a little and try again, or name another model with -m",
-            Self::QuotaExhausted => "the allowance is used up until it resets: name another model with -m",
-            Self::Overloaded => "the provider is overloaded: try again, or name another model with -m",
+            Self::RateLimited => "wait a little, or let another model answer with --fallback",
+            Self::QuotaExhausted => {
+                "the allowance is used up until it resets: let another model answer with --fallback"
+            }
+            Self::Overloaded => "the provider is overloaded: try again, or let another model answer with --fallback",
             Self::Timeout => "give it longer with --timeout, or name a faster model with -m",
-            Self::ServerError => "the provider failed: try again, or name another model with -m",
+            Self::ServerError => "the provider failed: try again, or let another model answer with --fallback",
             Self::Network => "check the connection to the provider, then try again",
             Self::EmptyResponse => "the model finished without an answer: try again, or name another model with -m",
             Self::Truncated => {
@@ -141,7 +143,9 @@ impl ErrorClass {
             Self::ContextOverflow => "the prompt is too long for this model: shorten it, or name one with more context",
             Self::StructuredOutputFailed => "simplify the schema, or name a model that is better at structured output",
             Self::PermissionWaiting => "the run waited for a permission: allow it in OpenCode's configuration",
-            Self::CapabilityMissing => "name a model that has what the request needs",
+            Self::CapabilityMissing => {
+                "find one that can with `switchyard models --need vision` (or tools, reasoning, structured)"
+            }
             Self::BudgetRefused => "raise the cap, or name a cheaper model",
             Self::Cancelled => "run it again when you are ready",
             Self::OpencodeMissing => "install it with `switchyard opencode install`",

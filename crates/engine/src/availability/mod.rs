@@ -3,11 +3,12 @@
 
 mod feed;
 mod probe;
+mod renewed;
 
 pub use feed::{Observed, observe};
 pub use probe::{Check, Freshness, check};
 
-use crate::Context;
+use crate::{Context, catalogue::Shelf};
 use switchyard_core::route::{Availability, Bar, HealthStatus};
 use switchyard_store::{CooldownRecord, HealthRecord, Result};
 
@@ -25,6 +26,12 @@ impl Known {
     pub fn health_of(&self, provider: &str, now: i64) -> Option<&HealthRecord> {
         self.health.iter().find(|row| row.provider == provider && row.expires_at > now)
     }
+}
+
+/// What is known, after findings about keys that have been changed since are forgotten.
+pub(crate) async fn load_for(context: &Context, shelf: &Shelf, now: i64) -> Result<Known> {
+    let known = load(context, now).await?;
+    if renewed::forget_old_keys(context, shelf, &known).await? { load(context, now).await } else { Ok(known) }
 }
 
 pub async fn load(context: &Context, now: i64) -> Result<Known> {

@@ -1,10 +1,10 @@
 //! Finding out whether a provider answers: from what is known, or with one tiny prompt that is paid and recorded like
 //! any other.
 
-use super::{Known, load};
+use super::{Known, load, load_for};
 use crate::{
     Context,
-    catalogue::{self, Extent, Refresh},
+    catalogue::{self, Extent, Refresh, Shelf},
     dispatch::{Options, Refusal, dispatch},
 };
 use std::{path::Path, sync::Arc, time::Duration};
@@ -49,7 +49,7 @@ pub async fn check(
     cancel: &CancellationToken,
 ) -> Result<Check, Refusal> {
     let now = now_micros();
-    let known = load(context, now).await?;
+    let known = load_for(context, &Shelf::of(context, directory), now).await?;
     if let Some(record) = stands(&known, provider, freshness, now) {
         return Ok(Check { record: record.clone(), cached: true, model: None, cost_usd: 0.0, cost_known: true });
     }
@@ -60,8 +60,8 @@ pub async fn check(
             Some(_) => (HealthStatus::KeyMissing, ErrorClass::AuthMissing, "there is no key for it".to_owned()),
             None => unknown(context, directory, provider).await?,
         };
+        // Not kept: it costs nothing to find out again, and a login may follow at once.
         let record = finding(context, provider, status, Some((class, message)));
-        context.store.put_health(&record).await?;
         return Ok(Check { record, cached: false, model: None, cost_usd: 0.0, cost_known: true });
     };
     let Some(model) = cheapest(provider, found) else {

@@ -53,7 +53,7 @@ pub async fn current(context: &Context, directory: &Path, refresh: Refresh, exte
             return Ok(old);
         }
     };
-    shelf.put(&listed);
+    shelf.put(&listed, Extent::All);
     Ok(listed)
 }
 

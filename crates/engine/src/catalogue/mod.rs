@@ -21,6 +21,6 @@ pub(crate) fn from_server_before(context: &Context, shelf: &Shelf) -> Option<Cat
 /// What the server says now, kept for later.
 pub(crate) async fn ask(client: &Client, shelf: &Shelf) -> Result<Catalogue, ApiError> {
     let listed = Listed::now(Origin::Server, client.catalogue().await?, Vec::new());
-    shelf.put(&listed);
+    shelf.put(&listed, Extent::Connected);
     Ok(listed.catalogue)
 }

@@ -3,6 +3,7 @@
 //! A copy belongs to what OpenCode would read: the environment's keys, the logins, the configuration of the user and
 //! of the directory. When any of that changes, it is another copy; keys themselves are in none.
 
+use super::Extent;
 use crate::{
     Context,
     server::{fingerprint, locate_binary, project_stamps, short_hash},
@@ -56,6 +57,7 @@ impl Listed {
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf {
     directory: PathBuf,
+    surroundings: String,
     key: String,
 }
 
@@ -69,7 +71,12 @@ impl Shelf {
             server.clone()
         };
         let key = short_hash(&format!("{surroundings}\n{}\n{}", directory.display(), project_stamps(directory)));
-        Self { directory: context.paths.data_dir.join("catalogues"), key }
+        Self { directory: context.paths.data_dir.join("catalogues"), surroundings: short_hash(&surroundings), key }
+    }
+
+    /// What stands for the keys, logins and settings of the user.
+    pub(crate) fn surroundings(&self) -> &str {
+        &self.surroundings
     }
 
     /// The connected models, if they were listed not longer ago than `max_age`.
@@ -82,12 +89,12 @@ impl Shelf {
         read(&self.file("all"), max_age)
     }
 
-    /// Keeps the connected models; the whole list too, when `listed` has more than those.
-    pub(crate) fn put(&self, listed: &Listed) {
+    /// Keeps a list that tells all, or only what is connected.
+    pub(crate) fn put(&self, listed: &Listed, extent: Extent) {
         let connected = Listed { catalogue: listed.catalogue.connected(), ..listed.clone() };
-        let written = self.write("connected", &connected).and_then(|()| {
-            let has_more = listed.catalogue.providers.len() > connected.catalogue.providers.len();
-            if has_more { self.write("all", listed) } else { Ok(()) }
+        let written = self.write("connected", &connected).and_then(|()| match extent {
+            Extent::All => self.write("all", listed),
+            Extent::Connected => Ok(()),
         });
         if let Err(error) = written {
             tracing::warn!(%error, "the list of models could not be kept");

@@ -6,7 +6,7 @@ mod agent_file;
 use crate::{
     Context,
     availability::{self, Known},
-    catalogue::{self, Extent, Listed, Origin, Refresh},
+    catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
     dispatch::Refusal,
 };
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Surroundings {
 
 pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
     let listed = catalogue::current(context, directory, refresh, Extent::Connected).await?;
-    let known = availability::load(context, now_micros()).await?;
+    let known = availability::load_for(context, &Shelf::of(context, directory), now_micros()).await?;
     Ok(Surroundings { listed, known, advice: Advice::default() })
 }
 

@@ -71,35 +71,36 @@ pub(super) async fn prepare(
     client: &Client,
     acquired: &Acquired,
 ) -> Result<Prepared, Refusal> {
+    let shelf = Shelf::of(context, &request.directory);
     let leading = choose_agent(request, client, acquired);
-    let (known, leading) = tokio::join!(availability::load(context, now_micros()), leading);
+    let (known, leading) = tokio::join!(availability::load_for(context, &shelf, now_micros()), leading);
     let (known, (agent, wish)) = (known?, leading?);
     let advice = Advice { agent: wish, ..Advice::default() };
-    let (resolution, catalogue) = route(context, request, client, acquired, &known, &advice).await?;
+    let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
+    let (resolution, catalogue) = match copy {
+        // A server of the user's may have changed without a sign; a managed one has what our copy has.
+        Some(copy) => match resolve(&question(context, request, &copy, &known, &advice)) {
+            Ok(resolution) => (resolution, copy),
+            Err(_) => route(context, request, client, &shelf, &known, &advice).await?,
+        },
+        None => route(context, request, client, &shelf, &known, &advice).await?,
+    };
     if let Some(session) = &request.session {
         check_session(context, session, &request.directory, &resolution, acquired, client).await?;
     }
     Ok(Prepared { resolution, catalogue, known, advice, agent })
 }
 
-/// Chooses the model from what is known of the server; before anything is refused, the server is asked.
+/// Chooses from what the server says now: before anything is refused, it is asked.
 async fn route(
     context: &Context,
     request: &Request,
     client: &Client,
-    acquired: &Acquired,
+    shelf: &Shelf,
     known: &Known,
     advice: &Advice,
 ) -> Result<(Resolution, Catalogue), Refusal> {
-    let shelf = Shelf::of(context, &request.directory);
-    // A server of the user's may have changed without a sign.
-    let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
-    if let Some(catalogue) = copy
-        && let Ok(resolution) = resolve(&question(context, request, &catalogue, known, advice))
-    {
-        return Ok((resolution, catalogue));
-    }
-    let catalogue = catalogue::ask(client, &shelf).await?;
+    let catalogue = catalogue::ask(client, shelf).await?;
     let resolution = resolve(&question(context, request, &catalogue, known, advice))?;
     Ok((resolution, catalogue))
 }

@@ -153,7 +153,8 @@ fn show_list(rows: &[Row<'_>], listed: &Listed, all: bool) {
     }
     let more = if all { "" } else { "; --all shows those that you could connect" };
     let from = if listed.origin == Origin::Files { ", from OpenCode's files" } else { "" };
-    ui::note(&format!("{} models{from}{more}", rows.len()));
+    let count = if rows.len() == 1 { "1 model".to_owned() } else { format!("{} models", rows.len()) };
+    ui::note(&format!("{count}{from}{more}"));
 }
 
 fn tokens(count: u64) -> String {

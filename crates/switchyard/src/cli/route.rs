@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::{path::PathBuf, process::ExitCode};
 use switchyard_core::{
     config::{Capability, Config},
-    route::{Needs, Resolution, Selector, estimate_tokens},
+    route::{Needs, Resolution, Selector, TraceStep, estimate_tokens},
 };
 use switchyard_engine::{
     catalogue::{Origin, Refresh},
@@ -137,15 +137,7 @@ fn show(decision: &Decision) {
     }
     ui::frame(&headline(resolution));
     ui::result(&format!("why: {}\n", resolution.reason));
-    let rows: Vec<Vec<String>> = resolution
-        .trace
-        .iter()
-        .map(|step| {
-            let mark = if step.chosen { "→" } else { "" };
-            vec![step.step.as_str().into(), mark.into(), step.candidate.clone().unwrap_or_default(), step.why.clone()]
-        })
-        .collect();
-    ui::result(&ui::table(&["STEP", "", "MODEL", "WHAT WAS FOUND"], &rows));
+    ui::result(&ui::table(&["STEP", "", "MODEL", "WHAT WAS FOUND"], &rows(&resolution.trace)));
     let others: Vec<String> = resolution
         .candidates
         .iter()
@@ -162,6 +154,21 @@ fn show(decision: &Decision) {
     if decision.listed.origin == Origin::Files {
         ui::note("the models are those in OpenCode's files; --refresh asks OpenCode itself");
     }
+}
+
+/// A line for each step; models that were passed over for the same reason share one.
+fn rows(trace: &[TraceStep]) -> Vec<Vec<String>> {
+    let groups = trace.chunk_by(|left, right| {
+        !left.chosen && !right.chosen && left.step == right.step && left.why == right.why
+    });
+    groups
+        .filter_map(|group| {
+            let first = group.first()?;
+            let models: Vec<&str> = group.iter().filter_map(|step| step.candidate.as_deref()).collect();
+            let mark = if first.chosen { "→" } else { "" };
+            Some(vec![first.step.as_str().into(), mark.into(), models.join("\n"), first.why.clone()])
+        })
+        .collect()
 }
 
 fn headline(resolution: &Resolution) -> String {

@@ -26,12 +26,14 @@ pub(super) fn is_trace(line: &str) -> bool {
         || line.starts_with("Exception in thread ")
 }
 
-/// Whether something like `main.rs:12` is in it.
+/// Whether something like `main.rs:12` is in it: an extension of at most five letters, a colon and a number.
 fn names_source_line(line: &str) -> bool {
     line.match_indices(':').any(|(at, _)| {
+        let before = &line.as_bytes()[..at];
+        let letters = before.iter().rev().take(6).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let dotted = before[..at - letters].ends_with(b".");
         let number = line[at + 1..].starts_with(|c: char| c.is_ascii_digit());
-        let extension = line[..at].rsplit_once('.').map(|(_, extension)| extension);
-        number && extension.is_some_and(|e| (1..=5).contains(&e.len()) && e.chars().all(|c| c.is_ascii_alphabetic()))
+        number && dotted && (1..=5).contains(&letters)
     })
 }
 

@@ -117,4 +117,6 @@ fn phrase_points(phrases: &[String], words: &Words<'_>, config: &Config) -> Vec<
 }
 
 #[cfg(test)]
+mod prompts_tests;
+#[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Prompts as people write them, each with what it may be taken for. The first of several is the best answer.
 
-use super::{classify, config};
+use super::classify;
+use crate::route::tests::config;
 
 const CLEAR: &[(&str, &[&str])] = &[
     ("Add a LICENSE header to every file", &["boilerplate"]),
