@@ -227,11 +227,20 @@ impl Availability {
             let place = self.bars.binary_search_by(|(target, _)| order(target)).ok()?;
             Some(&self.bars[place].1).filter(|bar| bar.until > now)
         };
-        let own = || provider.bytes().chain([b'/']).chain(model.bytes());
-        active(&|target| target.bytes().cmp(own()))
+        active(&|target| against(target, provider, model))
             .map(|bar| Barred { scope: Scope::Model, bar })
             .or_else(|| active(&|target| target.cmp(provider)).map(|bar| Barred { scope: Scope::Provider, bar }))
     }
+}
+
+/// The order of a target and `provider/model`, which is not put together for it.
+fn against(target: &str, provider: &str, model: &str) -> Ordering {
+    let (target, provider) = (target.as_bytes(), provider.as_bytes());
+    let Some((head, rest)) = target.split_at_checked(provider.len()) else { return target.cmp(provider) };
+    head.cmp(provider).then_with(|| match rest.split_first() {
+        None => Ordering::Less,
+        Some((mark, rest)) => mark.cmp(&b'/').then_with(|| rest.cmp(model.as_bytes())),
+    })
 }
 
 #[cfg(test)]
@@ -271,5 +280,11 @@ mod tests {
         assert_eq!(found("a", "b"), Some("a/b"));
         assert_eq!((found("a", "c"), found("p", "m"), found("p", "mm")), (None, None, None));
         assert!(now.iter().map(|(target, _)| target).is_sorted());
+        let parts = ["", "a", "ab", "a-", "b", "a/b"];
+        for target in parts {
+            for (provider, model) in parts.iter().flat_map(|provider| parts.map(|model| (provider, model))) {
+                assert_eq!(against(target, provider, model), target.cmp(format!("{provider}/{model}").as_str()));
+            }
+        }
     }
 }

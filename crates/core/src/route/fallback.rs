@@ -80,7 +80,7 @@ pub fn next(
     if exchange == Exchange::Routed
         && let Some(why) = held_to(&asked, tag, chain)
     {
-        return Err(exhausted(why));
+        return Err(RouteError::Held { why });
     }
     if !config.fallback.triggers.contains(&last.trigger) {
         return Err(exhausted(format!("`fallback.triggers` does not have {}", last.trigger)));
@@ -113,7 +113,7 @@ fn tag_of<'a>(question: &Question<'_>, asked: &'a Wish) -> Option<&'a str> {
 
 /// Why the request is held to its one model, if it is. One that only a setting names may have a chain.
 fn held_to(asked: &Wish, tag: Option<&str>, chain: &[String]) -> Option<String> {
-    let by_setting = matches!(asked.rule, Rule::Default | Rule::Profile);
+    let by_setting = matches!(asked.rule, Rule::Default | Rule::Profile | Rule::Agent);
     let one = match asked.selector {
         Selector::Exact(_) | Selector::Fuzzy(_) => true,
         Selector::Default => tag.is_none(),

@@ -4,7 +4,7 @@
 //! paid for.
 
 use super::{Catalogue, Model, RouteError};
-use crate::{ModelRef, nearest::nearest};
+use crate::{ModelRef, config::Policy, nearest::nearest};
 
 const SUGGESTIONS: usize = 20;
 
@@ -20,7 +20,7 @@ enum Match {
 
 /// The one model that `name` means. A variant may follow after `@`; as in a full name, what begins with a digit
 /// is none, but a part of the model's id (`…@20250514`).
-pub(super) fn find(name: &str, catalogue: &Catalogue) -> Result<ModelRef, RouteError> {
+pub(super) fn find(name: &str, catalogue: &Catalogue, policy: &Policy) -> Result<ModelRef, RouteError> {
     let is_variant = |text: &str| !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit());
     let (query, variant) = match name.rsplit_once('@') {
         Some((query, variant)) if !query.is_empty() && is_variant(variant) => (query, Some(variant.to_owned())),
@@ -31,7 +31,7 @@ pub(super) fn find(name: &str, catalogue: &Catalogue) -> Result<ModelRef, RouteE
     let mut best: Option<Match> = None;
     let mut found: Vec<(&str, &Model)> = Vec::new();
     for (provider, listed, model) in catalogue.models() {
-        if !listed.is_usable() {
+        if !listed.is_usable() || !policy.allows(provider) {
             continue;
         }
         let Some(matched) = compare(&query, &words, model) else { continue };
@@ -131,8 +131,10 @@ mod tests {
             ("openai", "gpt-6-sol-pro", "GPT-6 Sol Pro"),
             ("copilot", "gpt-6-sol", "GPT-6 Sol"),
             ("unconnected", "kimi-k3", "Kimi K3"),
+            ("denied", "claude-haiku-4-5", "Claude Haiku 4.5"),
             ("vertex", "claude-opus-5@20260514", "Claude Opus 5"),
         ]);
+        let policy = Policy { allow_providers: Vec::new(), deny_providers: vec!["denied".into()] };
         let table = [
             ("claude-sonnet-5", Ok("anthropic/claude-sonnet-5")),
             ("Claude Sonnet 5", Ok("anthropic/claude-sonnet-5")),
@@ -149,7 +151,7 @@ mod tests {
             ("kimi-k3", Err("no connected model is called `kimi-k3`")),
         ];
         for (name, expected) in table {
-            match (find(name, &here), expected) {
+            match (find(name, &here, &policy), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found.to_string(), expected, "{name}"),
                 (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{name}: {error}"),
                 (found, _) => panic!("{name} gave {found:?}"),

@@ -20,7 +20,7 @@ use switchyard_agents::opencode::{Client, GiveUp, Progress, Sink, Timer};
 use switchyard_core::{
     DispatchId, ErrorClass,
     dispatch::{Mode, Request},
-    route::{Resolution, Tried, Trigger, next},
+    route::{Resolution, RouteError, Tried, Trigger, next},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::HealthSource;
@@ -140,8 +140,7 @@ fn following(
     let question = prepared.question(run.context, run.request);
     let agent = run.request.agent.as_deref();
     let found = next(&question, resolution, tried, run.options.exchange, agent);
-    let named = found.is_err() && resolution.considered == 1;
-    if named {
+    if matches!(found, Err(RouteError::Held { .. })) {
         return Follows::Nothing(None);
     }
     if run.request.mode != Mode::Text && outcome.tool_calls > 0 {

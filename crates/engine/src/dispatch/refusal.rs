@@ -82,6 +82,7 @@ pub fn class_of(error: &RouteError) -> Option<ErrorClass> {
         | RouteError::UnknownProfile { .. }
         | RouteError::BadName { .. }
         | RouteError::NotAllowed { .. }
+        | RouteError::Held { .. }
         | RouteError::Exhausted { .. } => None,
     }
 }

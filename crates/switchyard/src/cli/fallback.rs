@@ -164,6 +164,6 @@ fn show(plans: &[Plan], around: &Surroundings, in_full: bool) {
         })
         .collect();
     if !rows.is_empty() {
-        ui::result(&format!("\n{}", ui::table(&["LEFT ALONE", "SINCE", "FOR ANOTHER", "BECAUSE"], &rows)));
+        ui::result(&format!("\n{}", ui::table(&["LEFT ALONE", "TRIGGER", "FOR ANOTHER", "BECAUSE"], &rows)));
     }
 }

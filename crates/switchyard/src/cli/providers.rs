@@ -129,10 +129,13 @@ fn health(record: &HealthRecord) -> Value {
 
 fn told(record: &HealthRecord) -> String {
     let age = Duration::from_micros(u64::try_from(now_micros() - record.checked_at).unwrap_or_default());
-    let age = duration::show(Duration::from_secs(age.as_secs()));
+    let age = match age.as_secs() {
+        0 => "just now".to_owned(),
+        seconds => format!("{} ago", duration::show(Duration::from_secs(seconds))),
+    };
     let took = record.latency_ms.map_or_else(String::new, |took| format!(" in {took}ms"));
     let why = record.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
-    format!("{}{took}, {age} ago{why}", record.status)
+    format!("{}{took}, {age}{why}", record.status)
 }
 
 async fn run_check(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {

@@ -142,7 +142,10 @@ fn show(decision: &Decision) {
         .candidates
         .iter()
         .filter(|candidate| candidate.model != resolution.model.to_string())
-        .map(|candidate| format!("{} ({})", candidate.model, candidate.score))
+        .map(|candidate| {
+            let waits = if candidate.waits.is_some() { ", left alone for now" } else { "" };
+            format!("{} ({}{waits})", candidate.model, candidate.score)
+        })
         .collect();
     if !others.is_empty() {
         ui::result(&format!("\nnext best, with points: {}", others.join(", ")));
@@ -158,9 +161,8 @@ fn show(decision: &Decision) {
 
 /// A line for each step; models that were passed over for the same reason share one.
 fn rows(trace: &[TraceStep]) -> Vec<Vec<String>> {
-    let groups = trace.chunk_by(|left, right| {
-        !left.chosen && !right.chosen && left.step == right.step && left.why == right.why
-    });
+    let groups =
+        trace.chunk_by(|left, right| !left.chosen && !right.chosen && left.step == right.step && left.why == right.why);
     groups
         .filter_map(|group| {
             let first = group.first()?;

@@ -209,11 +209,21 @@ proptest! {
     #[test]
     fn wants_come_first_and_what_is_deprecated_last(scene in scene()) {
         let Ok(found) = resolve(&scene.question()) else { return Ok(()) };
+        let goal = goal(&scene);
+        if let Goal::Tag(tag) = &goal {
+            for want in &scene.config.tags[tag].wants {
+                let lacks = !can(found_in(&scene, &found.model).unwrap(), *want);
+                let said = format!("{} does not have {want:?}, which {tag} would rather have; ", found.model);
+                let told = found.warnings.iter().find_map(|warning| warning.strip_prefix(&said));
+                prop_assert_eq!(told.is_some(), lacks);
+                let nobody = fitting(&scene, &goal).all(|(_, model, _)| !can(model, *want));
+                prop_assert!(told.is_none_or(|others| (others == "no model that fits does") == nobody), "{:?}", told);
+            }
+        }
         let by_score = found.trace.iter().any(|step| step.chosen && step.step == Step::Score);
         if !by_score || barred(&scene, &found.model.provider, &found.model.model) {
             return Ok(());
         }
-        let goal = goal(&scene);
         let wants: &[Capability] = match &goal {
             Goal::Tag(tag) => &scene.config.tags[tag].wants,
             Goal::One | Goal::Tier(_) => &[],
@@ -285,7 +295,7 @@ fn hops(
         }
         let found = match next(&scene.question(), &before, &tried, exchange, agent) {
             Ok(found) => found,
-            Err(RouteError::Exhausted { why }) => {
+            Err(RouteError::Exhausted { why } | RouteError::Held { why }) => {
                 prop_assert!(!why.is_empty());
                 return Ok(tried.len() - 1);
             }
