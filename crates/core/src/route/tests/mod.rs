@@ -142,7 +142,8 @@ fn each_selector_finds_its_model_or_says_why_not() {
         ("tier=haiku", image, Ok("local/eyes")),
         ("node:vision", none, Ok("openai/gpt-6-sol")),
         ("auto:reasoning", none, Ok("local/thinker")),
-        ("profile=architect", none, Ok("local/thinker")),
+        ("profile=architect", none, Ok("local/alpha")),
+        ("profile=vision", none, Ok("openai/gpt-6-sol")),
         ("auto", none, Ok("local/alpha")),
         ("auto", image, Ok("openai/gpt-6-sol")),
     ];
