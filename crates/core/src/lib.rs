@@ -2,6 +2,7 @@
 //!
 //! Every rule here is a function of its arguments, so that it can be tested with a table.
 
+pub mod budget;
 pub mod config;
 pub mod dispatch;
 pub mod duration;

@@ -90,7 +90,8 @@ impl Price {
     pub fn exact(&self, usage: &crate::Usage) -> i128 {
         let part = |tokens: u64, price: Nano| i128::from(tokens) * i128::from(price.0);
         part(usage.input, self.input)
-            + part(usage.output + usage.reasoning, self.output)
+            + part(usage.output, self.output)
+            + part(usage.reasoning, self.output)
             + part(usage.cache_read, self.cache_read)
             + part(usage.cache_write, self.cache_write)
     }

@@ -15,7 +15,8 @@ pub struct Usage {
 impl Usage {
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.input + self.output + self.reasoning + self.cache_read + self.cache_write
+        let parts = [self.input, self.output, self.reasoning, self.cache_read, self.cache_write];
+        parts.into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -24,11 +25,11 @@ impl Add for Usage {
 
     fn add(self, other: Self) -> Self {
         Self {
-            input: self.input + other.input,
-            output: self.output + other.output,
-            reasoning: self.reasoning + other.reasoning,
-            cache_read: self.cache_read + other.cache_read,
-            cache_write: self.cache_write + other.cache_write,
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
         }
     }
 }

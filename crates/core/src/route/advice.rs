@@ -46,10 +46,18 @@ impl Pattern {
 pub struct Budget {
     /// Whether any limit is set at all.
     pub is_set: bool,
+    /// Why nothing at all may be spent.
+    pub closed: Option<String>,
     /// Tiers that give way to the next cheaper one.
     pub degraded: BTreeMap<String, String>,
+    /// Providers that are asked only for a cheaper tier than the one that was wanted.
+    pub low: BTreeMap<String, String>,
     /// Providers that have nothing left.
     pub exhausted: BTreeMap<String, String>,
+    /// Providers that are paid for already, and come first.
+    pub preferred: BTreeMap<String, String>,
+    /// What should be said although it changes nothing.
+    pub notes: Vec<String>,
 }
 
 /// A model that this request has asked already, and what was wrong with it.

@@ -34,6 +34,8 @@ pub enum RouteError {
     NotAllowed { provider: String, allowed: String },
     #[error("model {model} is over its budget: {why}")]
     OverBudget { model: String, why: String },
+    #[error("nothing may be spent: {why}")]
+    Closed { why: String },
     #[error("no other model is asked: {why}")]
     Held { why: String },
     #[error("no other model can be asked: {why}")]

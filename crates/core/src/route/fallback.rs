@@ -156,7 +156,7 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
                 continue;
             }
             let wish = hop(before, format!("tier {tier}, a stronger one"));
-            let terms = Terms { tried, weaker: &weaker, stand_ins, waiting: Waiting::Refused };
+            let terms = Terms { tried, weaker: &weaker, stand_ins, waiting: Waiting::Refused, ..Terms::FIRST };
             match through_tier(question, tier, wish, terms) {
                 Ok(found) => return Ok(found),
                 Err(error) => reasons.push(format!("tier {tier}: {}", in_short(error))),
@@ -175,7 +175,7 @@ fn equal(
     tag: Option<&str>,
 ) -> Result<Resolution, RouteError> {
     let again = |error: RouteError| exhausted(error.to_string());
-    let terms = Terms { tried, weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Refused };
+    let terms = Terms { tried, weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Refused, ..Terms::FIRST };
     let named = || tag.is_none().then(|| tier_of(question.config, &before.model)).flatten();
     if let Some(tier) = before.tier.clone().or_else(named) {
         let wish = hop(before, format!("another of tier {tier}"));
@@ -197,7 +197,7 @@ fn along(
     for stand_ins in PASSES {
         passed.clear();
         for entry in chain {
-            let terms = Terms { tried, weaker: &[], stand_ins, waiting: Waiting::Refused };
+            let terms = Terms { tried, weaker: &[], stand_ins, waiting: Waiting::Refused, ..Terms::FIRST };
             let found = if let Some(tier) = question.config.tier_named(entry) {
                 let wish = hop(before, format!("tier {tier} of the chain"));
                 through_tier(question, tier, wish, terms).map_err(in_short)

@@ -22,6 +22,10 @@ const MICROS_PER_DAY: i64 = 24 * 3600 * 1_000_000;
 const SHOWN: usize = 10;
 const NAMED: usize = 5;
 
+/// Places: those that are named and paid for already, the others that are named, and those that only a score ranks.
+const UNPAID: usize = 1000;
+const SCORED: usize = 2000;
+
 /// Why a model is not a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Why<'a> {
@@ -100,17 +104,25 @@ pub(super) struct Terms<'a> {
     pub(super) weaker: &'a [ModelRef],
     pub(super) stand_ins: StandIns,
     pub(super) waiting: Waiting,
+    pub(super) low: Low,
 }
 
 impl Terms<'_> {
     /// For a request that has asked nobody yet.
     pub(super) const FIRST: Terms<'static> =
-        Terms { tried: &[], weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Allowed };
+        Terms { tried: &[], weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Allowed, low: Low::Allowed };
 }
 
 /// Whether a model that a tier does not list may be taken for it when none of its own can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StandIns {
+    Allowed,
+    Refused,
+}
+
+/// Whether a provider whose budget is running low may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Low {
     Allowed,
     Refused,
 }
@@ -158,7 +170,8 @@ impl<'a> Pool<'a> {
             Ok((provider, model)) => {
                 let mut ranked = self.rank(provider, model);
                 ranked.variant = wanted.variant.as_deref();
-                ranked.rank = (self.candidates.len(), 0, Status::Active);
+                let paid = self.is_paid(provider);
+                ranked.rank = (if paid { 0 } else { UNPAID } + self.candidates.len(), 0, Status::Active);
                 self.candidates.push(ranked);
                 Ok(ranked)
             }
@@ -171,7 +184,6 @@ impl<'a> Pool<'a> {
 
     /// Judges everything that is connected and was not named.
     pub(super) fn add_all(&mut self) {
-        let below = self.candidates.len();
         for (id, provider) in &self.question.catalogue.providers {
             let mut named: Vec<&str> =
                 self.named.iter().filter(|(own, _)| own == id).map(|(_, model)| *model).collect();
@@ -186,7 +198,7 @@ impl<'a> Pool<'a> {
                 match judged {
                     Ok(()) => {
                         let mut ranked = self.rank(id, model);
-                        ranked.rank.0 = below;
+                        ranked.rank.0 = if self.is_paid(id) { SCORED } else { SCORED + 1 };
                         self.candidates.push(ranked);
                     }
                     Err(why) => self.reject(why, 1, || format!("{id}/{}", model.id)),
@@ -254,6 +266,11 @@ impl<'a> Pool<'a> {
             .collect()
     }
 
+    /// Whether asking this provider costs nothing more.
+    fn is_paid(&self, provider: &str) -> bool {
+        self.question.advice.budget.preferred.contains_key(provider)
+    }
+
     fn rank(&self, provider: &'a str, model: &'a Model) -> Ranked<'a> {
         let lacking = self.wants.iter().filter(|want| !has(model, **want)).count();
         let aside = if model.status == Status::Deprecated { Status::Deprecated } else { Status::Active };
@@ -275,6 +292,8 @@ impl<'a> Pool<'a> {
         } else if !self.question.config.policy.allows(id) {
             Err(Why::NotAllowed)
         } else if let Some(why) = self.question.advice.budget.exhausted.get(id) {
+            Err(Why::Exhausted(why))
+        } else if let (Low::Refused, Some(why)) = (self.terms.low, self.question.advice.budget.low.get(id)) {
             Err(Why::Exhausted(why))
         } else {
             Ok(())

@@ -2,7 +2,7 @@
 
 use super::{
     Needs, Question, Resolution, RouteError, Step, TraceStep,
-    pool::{Pool, Ranked, StandIns, Terms, waits},
+    pool::{Low, Pool, Ranked, StandIns, Terms, waits},
     resolve::budget_note,
     wish::Wish,
 };
@@ -14,14 +14,32 @@ use crate::{
 /// The score of a tier or tag that names none.
 const PLAIN_SCORE: &str = "balanced";
 
-/// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
-/// and the reason and a warning say so: never a silent change.
+/// The tier, or the next cheaper one when only providers that are running low could serve it.
 pub(super) fn through_tier(
     question: &Question<'_>,
     asked: &str,
     mut wish: Wish,
     terms: Terms<'_>,
 ) -> Result<Resolution, RouteError> {
+    let low = &question.advice.budget.low;
+    if low.is_empty() {
+        return of_tier(question, asked, wish, terms);
+    }
+    if let Ok(found) = of_tier(question, asked, wish.clone(), Terms { low: Low::Refused, ..terms }) {
+        return Ok(found);
+    }
+    let tier = within_budget(question, asked, &mut wish);
+    let Some(below) = question.config.tier_below(&tier) else { return of_tier(question, asked, wish, terms) };
+    let why = low.values().next().cloned().unwrap_or_default();
+    give_way(&mut wish, &tier, below, &why);
+    let mut found = of_tier(question, below, wish, terms)?;
+    found.requested_tier = Some(asked.to_owned());
+    Ok(found)
+}
+
+/// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
+/// and the reason and a warning say so: never a silent change.
+fn of_tier(question: &Question<'_>, asked: &str, mut wish: Wish, terms: Terms<'_>) -> Result<Resolution, RouteError> {
     let config = question.config;
     let tier = within_budget(question, asked, &mut wish);
     let named: Vec<ModelRef> =
@@ -129,6 +147,14 @@ pub(super) fn with_needs_of(needs: Needs, tag: &Tag) -> Needs {
     tag.needs.iter().fold(needs, |needs, need| needs.and(*need))
 }
 
+/// Says that a tier gives way to a cheaper one.
+fn give_way(wish: &mut Wish, tier: &str, below: &str, why: &str) {
+    let change = format!("tier {tier} gives way to {below}: {why}");
+    wish.trace.push(TraceStep::note(Step::Budget, change.clone()));
+    wish.warnings.push(change.clone());
+    wish.said = format!("{}; {change}", wish.said);
+}
+
 /// The tier itself, or the next cheaper one that the budget leaves.
 fn within_budget(question: &Question<'_>, asked: &str, wish: &mut Wish) -> String {
     let budget = &question.advice.budget;
@@ -136,10 +162,7 @@ fn within_budget(question: &Question<'_>, asked: &str, wish: &mut Wish) -> Strin
     while let Some(why) = budget.degraded.get(tier)
         && let Some(below) = question.config.tier_below(tier)
     {
-        let change = format!("tier {tier} gives way to {below}: {why}");
-        wish.trace.push(TraceStep::note(Step::Budget, change.clone()));
-        wish.warnings.push(change.clone());
-        wish.said = format!("{}; {change}", wish.said);
+        give_way(wish, tier, below, why);
         tier = below;
     }
     tier.to_owned()
@@ -163,7 +186,7 @@ fn finish(
         said = format!("{said}; {} is left alone for now", best.reference());
     }
     trace.push(TraceStep::chosen(step, &model, why));
-    trace.push(budget_note(question));
+    trace.push(budget_note(question, chosen.provider));
     match chosen.barred {
         Some(barred) => {
             let waits = waits(&barred, question.now);

@@ -53,6 +53,9 @@ pub fn check_names(selector: &Selector, config: &Config) -> Result<(), RouteErro
 /// Chooses the model.
 pub fn resolve(question: &Question<'_>) -> Result<Resolution, RouteError> {
     check_names(question.selector, question.config)?;
+    if let Some(why) = &question.advice.budget.closed {
+        return Err(RouteError::Closed { why: why.clone() });
+    }
     let mut wish = wish(question)?;
     match std::mem::replace(&mut wish.selector, Selector::Default) {
         Selector::Exact(model) => exact(question, model, wish),
@@ -115,7 +118,7 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
         _ => Step::Explicit,
     };
     trace.push(TraceStep::chosen(step, &model, said.clone()));
-    trace.push(budget_note(question));
+    trace.push(budget_note(question, &model.provider));
     if !question.catalogue.is_usable(&model.provider) {
         warnings.push(format!("provider {} has no key", model.provider));
     }
@@ -140,9 +143,22 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
     })
 }
 
-pub(super) fn budget_note(question: &Question<'_>) -> TraceStep {
-    let why = if question.advice.budget.is_set { "within it" } else { "none is set" };
-    TraceStep::note(Step::Budget, why)
+/// What the budget says to the choice of this provider.
+pub(super) fn budget_note(question: &Question<'_>, provider: &str) -> TraceStep {
+    let budget = &question.advice.budget;
+    let mut said = if let Some(paid) = budget.preferred.get(provider) {
+        format!("{provider} is paid for already and comes first: {paid}")
+    } else if let Some(low) = budget.low.get(provider) {
+        format!("running low: {low}")
+    } else if budget.is_set {
+        "within it".to_owned()
+    } else {
+        "none is set".to_owned()
+    };
+    for note in &budget.notes {
+        said = format!("{said}; {note}");
+    }
+    TraceStep::note(Step::Budget, said)
 }
 
 /// Models that have what is needed, a few of them.

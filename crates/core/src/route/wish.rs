@@ -6,7 +6,7 @@ use super::{Advice, Question, RouteError, Rule, Selector, Step, TraceStep};
 use crate::config::Config;
 
 /// What is wanted in the end, by whom, and what was looked at before.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Wish {
     pub(super) selector: Selector,
     pub(super) rule: Rule,

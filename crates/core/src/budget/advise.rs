@@ -1,0 +1,106 @@
+//! From limits to what a choice of model has to respect.
+
+use super::{Billing, Kind, Level, Line};
+use crate::route::Budget;
+
+/// How much a request may ask of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Urgency {
+    #[default]
+    Normal,
+    /// Keeps its tier although the budget is running low; stops where all stop.
+    Critical,
+    /// Goes on past the stop line, because somebody said so.
+    PastTheStop,
+}
+
+/// What the lines that concern a request say. `tiers` are all tiers there are.
+#[must_use]
+pub fn advise<'a>(lines: &[Line], urgency: Urgency, tiers: impl Iterator<Item = &'a String> + Clone) -> Budget {
+    let mut budget = Budget { is_set: !lines.is_empty(), ..Budget::default() };
+    for line in lines {
+        let told = line.told();
+        match (line.level(), urgency) {
+            (Level::Exhausted, Urgency::PastTheStop) => budget.notes.push(format!("{told}; passed on request")),
+            (Level::Exhausted, _) => stop(&mut budget, line, told),
+            (Level::Degraded, Urgency::Normal) => degrade(&mut budget, line, told, tiers.clone()),
+            (Level::Degraded, _) => budget.notes.push(format!("{told}; critical, so it keeps its tier")),
+            (Level::Fine, _) => prefer(&mut budget, line, told),
+        }
+    }
+    budget
+}
+
+fn stop(budget: &mut Budget, line: &Line, told: String) {
+    match line.key.kind {
+        Kind::Overall | Kind::Batch | Kind::Task => budget.closed = Some(told),
+        Kind::Provider => {
+            budget.preferred.remove(&line.key.name);
+            budget.exhausted.insert(line.key.name.clone(), told);
+        }
+        // A tier that is used up gives way like one that is running low; its models are not to blame.
+        Kind::Tier => {
+            budget.degraded.insert(line.key.name.clone(), told);
+        }
+    }
+}
+
+fn degrade<'a>(budget: &mut Budget, line: &Line, told: String, tiers: impl Iterator<Item = &'a String>) {
+    match (line.key.kind, line.billing) {
+        (Kind::Overall, _) => {
+            for tier in tiers {
+                budget.degraded.entry(tier.clone()).or_insert_with(|| told.clone());
+            }
+        }
+        (Kind::Provider, Billing::Token) => {
+            budget.low.insert(line.key.name.clone(), told);
+        }
+        (Kind::Tier, _) => {
+            budget.degraded.insert(line.key.name.clone(), told);
+        }
+        // An allowance is there to be used; its end is announced.
+        (Kind::Provider, Billing::Subscription) | (Kind::Batch | Kind::Task, _) => budget.notes.push(told),
+    }
+}
+
+fn prefer(budget: &mut Budget, line: &Line, told: String) {
+    let is_paid = line.billing == Billing::Subscription && line.key.kind == Kind::Provider;
+    if is_paid && !budget.exhausted.contains_key(&line.key.name) {
+        budget.preferred.insert(line.key.name.clone(), told);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::line::tests::line, *};
+
+    #[test]
+    fn each_level_has_its_consequence() {
+        let tiers = ["haiku".to_owned(), "opus".to_owned()];
+        let told = |lines: &[Line], urgency| advise(lines, urgency, tiers.iter());
+        let low = [line(Kind::Provider, "p", 800), line(Kind::Tier, "opus", 800)];
+        let budget = told(&low, Urgency::Normal);
+        assert_eq!(budget.low.keys().collect::<Vec<_>>(), ["p"]);
+        assert_eq!(budget.degraded.keys().collect::<Vec<_>>(), ["opus"]);
+        let critical = told(&low, Urgency::Critical);
+        assert!(critical.low.is_empty() && critical.degraded.is_empty() && critical.notes.len() == 2);
+        let out = [line(Kind::Provider, "p", 950), line(Kind::Tier, "opus", 950)];
+        for urgency in [Urgency::Normal, Urgency::Critical] {
+            let budget = told(&out, urgency);
+            assert_eq!(budget.exhausted.keys().collect::<Vec<_>>(), ["p"]);
+            assert_eq!(budget.degraded.keys().collect::<Vec<_>>(), ["opus"]);
+        }
+        assert!(told(&out, Urgency::PastTheStop).exhausted.is_empty());
+        assert!(told(&[line(Kind::Overall, "", 950)], Urgency::Critical).closed.is_some());
+        assert_eq!(told(&[line(Kind::Overall, "", 800)], Urgency::Normal).degraded.len(), 2);
+        assert!(told(&[line(Kind::Batch, "b", 950)], Urgency::Normal).closed.is_some());
+        let paid = Line { billing: Billing::Subscription, ..line(Kind::Provider, "p", 100) };
+        assert_eq!(told(&[paid.clone()], Urgency::Normal).preferred.keys().collect::<Vec<_>>(), ["p"]);
+        // One window that is used up ends the preference that another one gives.
+        let gone = Line { settled: 990, ..paid.clone() };
+        for lines in [[paid.clone(), gone.clone()], [gone, paid]] {
+            let budget = told(&lines, Urgency::Normal);
+            assert!(budget.preferred.is_empty() && budget.exhausted.len() == 1, "{budget:?}");
+        }
+    }
+}
