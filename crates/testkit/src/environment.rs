@@ -91,6 +91,27 @@ impl TestEnv {
             .expect("the configuration is written");
     }
 
+    /// Gives OpenCode this public catalogue of providers and models in place of none.
+    pub fn write_public_catalogue(&self, catalogue: &Value) {
+        std::fs::write(self.root.join("models.json"), catalogue.to_string()).expect("the catalogue is written");
+    }
+
+    /// What `opencode auth login` would have stored.
+    pub fn write_logins(&self, logins: &Value) {
+        let directory = self.root.join("home/.local/share/opencode");
+        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::write(directory.join("auth.json"), logins.to_string()).expect("the logins are written");
+    }
+
+    /// A directory beside the project, a repository of its own.
+    pub fn repository(&self, name: &str) -> PathBuf {
+        let directory = self.root.join("work").join(name);
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let git = Command::new("git").args(["init", "-q"]).arg(&directory).status().expect("git");
+        assert!(git.success());
+        directory
+    }
+
     /// Several models of one provider with a key, and the same provider without one.
     pub fn opencode_config(&self) -> Value {
         let model = |extra: Value| {
@@ -134,6 +155,13 @@ impl TestEnv {
     /// Runs the binary to its end.
     pub fn run(&self, args: &[&str]) -> Outcome {
         finish(self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts"))
+    }
+
+    /// The same with some more variables, for this command alone.
+    pub fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Outcome {
+        let mut command = self.command(args);
+        command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().expect("the binary starts"))
     }
 
     pub fn run_with_input(&self, args: &[&str], input: &str) -> Outcome {

@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(told(&[line(Kind::Overall, "", 800)], Urgency::Normal).degraded.len(), 2);
         assert!(told(&[line(Kind::Batch, "b", 950)], Urgency::Normal).closed.is_some());
         let paid = Line { billing: Billing::Subscription, ..line(Kind::Provider, "p", 100) };
-        assert_eq!(told(&[paid.clone()], Urgency::Normal).preferred.keys().collect::<Vec<_>>(), ["p"]);
+        assert_eq!(told(std::slice::from_ref(&paid), Urgency::Normal).preferred.keys().collect::<Vec<_>>(), ["p"]);
         // One window that is used up ends the preference that another one gives.
         let gone = Line { settled: 990, ..paid.clone() };
         for lines in [[paid.clone(), gone.clone()], [gone, paid]] {

@@ -54,7 +54,10 @@ pub async fn current(context: &Context, directory: &Path, refresh: Refresh, exte
         }
     };
     shelf.put(&listed, Extent::All);
-    Ok(listed)
+    Ok(match extent {
+        Extent::All => listed,
+        Extent::Connected => Listed { catalogue: listed.catalogue.connected(), ..listed },
+    })
 }
 
 async fn gather(context: &Context, directory: &Path, refresh: Refresh) -> Result<Listed, Refusal> {

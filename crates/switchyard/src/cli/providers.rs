@@ -40,7 +40,7 @@ enum ProvidersCommand {
 Exit codes: 0 available, 1 unavailable, 2 rate-limited, 3 key invalid or missing.
 Of several providers the worst counts: a key before an outage before a limit.")]
     Check(CheckArgs),
-    /// Forget what is known about a provider's health, or about all
+    /// Forget what stands against a provider and its models, or against all
     Forget {
         /// The provider; all of them when none is named
         provider: Option<String>,
@@ -65,10 +65,7 @@ pub async fn run(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Fail
         Some(ProvidersCommand::Check(args)) => run_check(global, args).await,
         Some(ProvidersCommand::Forget { provider }) => {
             let context = global.context().await?;
-            context.store.forget_health(provider.as_deref()).await?;
-            if let Some(provider) = provider {
-                context.store.end_cooldowns(&[provider], now_micros()).await?;
-            }
+            forget(&context, provider.as_deref()).await?;
             match global.format() {
                 Format::Json => ui::json(&json!({"forgotten": provider})),
                 Format::People => ui::note(&format!("forgotten: {}", provider.as_deref().unwrap_or("all"))),
@@ -76,6 +73,21 @@ pub async fn run(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Fail
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Forgets what stands against a provider and its models, or against all.
+async fn forget(context: &Context, provider: Option<&str>) -> Result<(), Failure> {
+    let now = now_micros();
+    let is_meant = |target: &str| {
+        provider.is_none_or(|provider| {
+            target.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    let cooldowns = context.store.cooldowns(now).await?;
+    let targets: Vec<&str> =
+        cooldowns.iter().map(|row| row.target.as_str()).filter(|target| is_meant(target)).collect();
+    context.store.end_cooldowns(&targets, now).await?;
+    Ok(context.store.forget_health(provider).await?)
 }
 
 async fn list(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Failure> {

@@ -60,6 +60,9 @@ fn another_model_than_the_one_asked_for_is_surfaced() {
     assert_eq!(report["requested"]["model"], "scripted/alpha");
     let warnings = report["warnings"].to_string();
     assert!(warnings.contains("scripted/alpha was asked, but scripted/cheap answered"), "{warnings}");
+    let id = report["id"].as_str().expect("an id");
+    let logged = crate::yard::events(env(), "model.mismatch", id);
+    assert_eq!(logged, [serde_json::json!({"asked": "scripted/alpha", "answered": "scripted/cheap"})]);
 }
 
 #[test]

@@ -4,18 +4,22 @@
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod agent;
+mod availability;
 mod bad_input;
+mod choosing;
 mod client;
 mod demo;
 mod doctor;
 mod failures;
 mod fakes;
+mod fallback;
 mod money;
 mod secrets;
 mod servers;
 mod sessions;
 mod structured;
 mod text;
+mod yard;
 
 use std::sync::OnceLock;
 use switchyard_testkit::TestEnv;

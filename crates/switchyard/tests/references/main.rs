@@ -8,6 +8,7 @@
 mod command_line;
 mod errors;
 mod house;
+mod routing;
 mod settings;
 mod texts;
 

@@ -4,29 +4,34 @@
 use super::keep;
 use std::cell::RefCell;
 use switchyard_core::config::{DEFAULTS, Layered, overrides_from_variables};
-use toml::Value;
+use toml::{Table, Value};
+
+/// Phrases are many, so only the first are shown.
+const SHOWN: usize = 6;
 
 #[test]
 fn every_setting_is_documented() {
-    let values: toml::Table = DEFAULTS.parse().expect("the built-in settings are TOML");
+    let values: Table = DEFAULTS.parse().expect("the built-in settings are TOML");
     let variables = variables();
     let mut text = String::new();
     let mut documented = Vec::new();
-    for section in sections() {
-        let table = match section.name.as_str() {
-            "" => &values,
-            name => values[name].as_table().expect("a section is a table"),
-        };
-        let title = if section.name.is_empty() { "Top level".into() } else { format!("`[{}]`", section.name) };
+    for group in sections().chunk_by(|left, right| left.is_entry() && left.title() == right.title()) {
+        let first = &group[0];
+        let title = if first.name.is_empty() { "Top level".into() } else { format!("`[{}]`", first.title()) };
         text.push_str(&format!("### {title}\n\n"));
-        if !section.about.is_empty() {
-            text.push_str(&format!("{}\n\n", section.about));
+        if !first.about.is_empty() {
+            text.push_str(&format!("{}\n\n", first.about));
         }
-        text.push_str(&section.head());
-        for (key, about) in &section.settings {
-            let path = if section.name.is_empty() { key.clone() } else { format!("{}.{key}", section.name) };
-            text.push_str(&row(&section, key, about, &table[key], &variables, &path));
-            documented.push(path);
+        if group.iter().all(|section| section.settings.is_empty()) {
+            text.push_str("Nothing is built in.\n\n");
+            continue;
+        }
+        text.push_str(&first.head());
+        for section in group {
+            let table = table(&values, &section.name);
+            let paths = section.settings.iter().map(|(key, _)| path(&section.name, key));
+            documented.extend(paths);
+            text.push_str(&section.rows(table, &variables));
         }
         text.push('\n');
     }
@@ -34,6 +39,16 @@ fn every_setting_is_documented() {
     let known: Vec<String> = Layered::merge(&[]).expect("they merge").origins.into_keys().collect();
     assert_eq!(documented, known, "the built-in file is laid out in a way that this test cannot read");
     keep("docs/configuration.md", &text);
+}
+
+fn path(section: &str, key: &str) -> String {
+    if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
+}
+
+fn table<'a>(values: &'a Table, name: &str) -> &'a Table {
+    name.split('.').filter(|part| !part.is_empty()).fold(values, |table, part| {
+        table.get(part).and_then(Value::as_table).unwrap_or_else(|| panic!("{name} is no table"))
+    })
 }
 
 /// A table of the file: what is said above it, and its settings, each with what is said above that.
@@ -45,45 +60,85 @@ struct Section {
 }
 
 impl Section {
-    /// Whether its keys are names that a user may add.
-    fn is_open(&self) -> bool {
-        matches!(self.name.as_str(), "tiers" | "task_types")
+    /// What its keys and values are called, when the keys are names that a user may add.
+    fn columns(&self) -> Option<[&'static str; 2]> {
+        Some(match self.title() {
+            "tiers" => ["tier", "models, in order"],
+            "tier_scores" => ["tier", "score"],
+            "tier_aliases" => ["name", "tier"],
+            "task_types" => ["task type", "tier"],
+            "tags" => ["tag", "how it chooses"],
+            "profiles" => ["profile", "runs on"],
+            "scores" => ["score", "points"],
+            "classifier.words" => ["task type", "phrases"],
+            "classifier.signs" => ["sign", "points"],
+            _ => return None,
+        })
+    }
+
+    /// Whether it is one of several tables that are described together.
+    fn is_entry(&self) -> bool {
+        self.title() != self.name
+    }
+
+    /// The name of what it is described with.
+    fn title(&self) -> &str {
+        let parent = self.name.rsplit_once('.').map_or("", |(parent, _)| parent);
+        if matches!(parent, "tags" | "scores" | "classifier.signs") { parent } else { &self.name }
     }
 
     fn head(&self) -> String {
-        let columns: &[&str] = match self.name.as_str() {
-            "tiers" => &["tier", "models, in order"],
-            "task_types" => &["task type", "tier"],
-            _ => &["setting", "default", "meaning", "variable"],
-        };
+        let columns = self.columns();
+        let columns = columns.as_ref().map_or(["setting", "default", "meaning", "variable"].as_slice(), |two| two);
         let rule = vec!["---"; columns.len()];
         format!("| {} |\n| {} |\n", columns.join(" | "), rule.join(" | "))
     }
+
+    fn rows(&self, table: &Table, variables: &[Vec<String>]) -> String {
+        let keys = self.settings.iter().map(|(key, _)| key);
+        if self.is_entry() {
+            let own = self.name.rsplit('.').next().unwrap_or_default();
+            let pairs: Vec<String> = keys.map(|key| format!("`{key} = {}`", table[key])).collect();
+            return format!("| `{own}` | {} |\n", pairs.join(", "));
+        }
+        if self.columns().is_some() {
+            let limit = if self.name == "classifier.words" { SHOWN } else { usize::MAX };
+            return keys.map(|key| format!("| `{key}` | {} |\n", names(&table[key], limit))).collect();
+        }
+        let rows = self.settings.iter().map(|(key, about)| {
+            let path = path(&self.name, key);
+            // What is said above a table may hold for all that is in it.
+            let about = if about.is_empty() && !self.about.is_empty() { "as above" } else { about };
+            assert!(!about.is_empty(), "{path} has no comment in the built-in file");
+            format!("| `{path}` | `{}` | {about} | {} |\n", table[key], variables_of(&path, variables))
+        });
+        rows.collect()
+    }
 }
 
-fn row(section: &Section, key: &str, about: &str, value: &Value, variables: &[Vec<String>], path: &str) -> String {
-    if section.is_open() {
-        let names = match value {
-            Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-            other => other.as_str().into_iter().collect::<Vec<_>>(),
-        };
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        return format!("| `{key}` | {} |\n", names.join(", "));
-    }
-    assert!(!about.is_empty(), "{path} has no comment in the built-in file");
+fn names(value: &Value, limit: usize) -> String {
+    let names: Vec<&str> = match value {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        other => other.as_str().into_iter().collect(),
+    };
+    let shown: Vec<String> = names.iter().take(limit).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(limit);
+    if more == 0 { shown.join(", ") } else { format!("{}, and {more} more", shown.join(", ")) }
+}
+
+fn variables_of(path: &str, variables: &[Vec<String>]) -> String {
     let long = format!("SWITCHYARD_{}", path.to_uppercase().replace('.', "_"));
     let names = variables.iter().find(|names| names[0] == long).unwrap_or_else(|| panic!("{long} is not looked up"));
     // The short name, when there is one, is the one to use.
-    let names: Vec<String> = names.iter().rev().map(|name| format!("`{name}`")).collect();
-    format!("| `{path}` | `{value}` | {about} | {} |\n", names.join(", "))
+    names.iter().rev().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The built-in file, read by its lines: a comment belongs to what follows it without an empty line, and goes
-/// on to the next setting when that has none of its own.
+/// on to the next setting when that has none of its own. A value that fills several lines is indented.
 fn sections() -> Vec<Section> {
     let mut sections = vec![Section::default()];
     let (mut comment, mut about) = (String::new(), String::new());
-    for line in DEFAULTS.lines() {
+    for line in DEFAULTS.lines().filter(|line| !line.starts_with([' ', ']'])) {
         let section = sections.last_mut().expect("one is always there");
         if let Some(words) = line.strip_prefix('#') {
             comment = format!("{comment} {}", words.trim()).trim().to_owned();

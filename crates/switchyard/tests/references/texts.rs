@@ -3,15 +3,17 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 10] = [
+const TEXTS: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/choosing.md",
     "docs/cli.md",
     "docs/configuration.md",
     "docs/dispatch.md",
     "docs/errors.md",
+    "docs/fallback.md",
     "docs/opencode-facts.md",
     "docs/servers.md",
 ];
