@@ -4,25 +4,33 @@ use std::{process::ExitCode, time::Duration};
 
 #[derive(Debug, Default)]
 pub struct Limits {
-    broken: u32,
+    broken: Vec<String>,
 }
 
 impl Limits {
     /// Prints a figure beside its limit.
     pub fn hold(&mut self, what: &str, figure: f64, limit: f64, unit: &str) {
         let holds = figure <= limit;
-        self.broken += u32::from(!holds);
-        println!(
-            "  {:<52} {figure:>8.2} {unit:<4} limit {limit:>7.2} {}",
-            what,
-            if holds { "holds" } else { "BROKEN" }
-        );
+        println!("  {what:<52} {figure:>8.2} {unit:<4} limit {limit:>7.2} {}", if holds { "holds" } else { "BROKEN" });
+        if !holds {
+            self.broken.push(format!("{what}: {figure:.2} {unit}, limit {limit:.2}"));
+        }
     }
 
     pub fn verdict(self) -> ExitCode {
-        println!("{}", if self.broken == 0 { "all limits hold" } else { "some limits are broken" });
-        ExitCode::from(u8::from(self.broken > 0))
+        if self.broken.is_empty() {
+            println!("all limits hold");
+            return ExitCode::SUCCESS;
+        }
+        println!("broken limits:");
+        self.broken.iter().for_each(|broken| println!("  {broken}"));
+        ExitCode::FAILURE
     }
+}
+
+/// Prints a figure that has no limit.
+pub fn show(what: &str, figure: f64, unit: &str) {
+    println!("  {what:<52} {figure:>8.2} {unit}");
 }
 
 /// The value at a fraction of the sorted times.
@@ -41,4 +49,8 @@ pub fn quantile(times: &[Duration], fraction: f64) -> Duration {
 
 pub fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
+}
+
+pub fn micros(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000_000.0
 }

@@ -1,6 +1,7 @@
 //! Measures Switchyard beside the plain alternative, in one run on one machine, and prints ratios.
 //!
-//! Called by `scripts/bench` with the path of the release binary and of an empty Rust program.
+//! Called by `scripts/bench` with the path of the release binary and of an empty Rust program, a scratch directory,
+//! and the parts that are wanted.
 
 #![expect(
     clippy::expect_used,
@@ -12,10 +13,13 @@
 mod bare;
 mod dispatch;
 mod figures;
+mod route;
 mod startup;
 
 use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
+
+const PARTS: [&str; 3] = ["start", "route", "dispatch"];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -25,10 +29,22 @@ fn main() -> ExitCode {
     }
     let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing: use scripts/bench"));
     let (program, empty, scratch) = (next("the binary"), next("the empty program"), next("a scratch directory"));
+    let wanted: Vec<String> = arguments.collect();
+    if let Some(unknown) = wanted.iter().find(|part| !PARTS.contains(&part.as_str())) {
+        panic!("there is no part `{unknown}`; there are {}", PARTS.join(", "));
+    }
+    let wants = |part: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == part);
     let mut limits = figures::Limits::default();
-    startup::measure(&program, &empty, &mut limits);
-    let env = TestEnv::new("bench", &program, &scratch);
-    dispatch::measure(&env, &mut limits);
-    env.stop_servers();
+    if wants("start") {
+        startup::measure(&program, &empty, &mut limits);
+    }
+    if wants("route") {
+        route::measure(&program, &scratch, &mut limits);
+    }
+    if wants("dispatch") {
+        let env = TestEnv::new("bench", &program, &scratch);
+        dispatch::measure(&env, &mut limits);
+        env.stop_servers();
+    }
     limits.verdict()
 }

@@ -1,6 +1,6 @@
 //! How long the binary needs to do nothing, beside a program that is nothing.
 
-use crate::figures::{Limits, millis, quantile};
+use crate::figures::{Limits, millis, quantile, show};
 use std::{
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -11,20 +11,22 @@ const RUNS: usize = 200;
 pub fn measure(program: &str, empty: &str, limits: &mut Limits) {
     let (mut ours, mut nothing) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        nothing.push(time(empty, &[]));
-        ours.push(time(program, &["--version"]));
+        nothing.push(time(&mut Command::new(empty)));
+        ours.push(time(Command::new(program).arg("--version")));
     }
     let (ours, nothing) = (quantile(&ours, 0.5), quantile(&nothing, 0.5));
     println!("start, {RUNS} runs each, alternating (p50)");
-    println!("  an empty Rust program                                {:>8.2} ms", millis(nothing));
-    println!("  switchyard --version                                 {:>8.2} ms", millis(ours));
+    show("an empty Rust program", millis(nothing), "ms");
+    show("switchyard --version", millis(ours), "ms");
     limits.hold("ratio", millis(ours) / millis(nothing), 3.0, "x");
 }
 
-fn time(program: &str, args: &[&str]) -> Duration {
+/// The whole life of a process that says nothing to us.
+pub fn time(command: &mut Command) -> Duration {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let began = Instant::now();
-    let status =
-        Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status().expect("it runs");
-    assert!(status.success(), "{program} failed");
-    began.elapsed()
+    let status = command.status().expect("it runs");
+    let took = began.elapsed();
+    assert!(status.success(), "{command:?} failed");
+    took
 }

@@ -4,14 +4,19 @@
 #[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<&'a str> {
     let wanted_lower = wanted.to_lowercase();
+    let length = wanted_lower.chars().count();
+    let farthest = 2.max(length / 3);
     let mut scored: Vec<(usize, &str)> = names
         .into_iter()
         .filter_map(|name| {
             let lower = name.to_lowercase();
-            let distance = edit_distance(&wanted_lower, &lower);
             let related = lower.contains(&wanted_lower) || wanted_lower.contains(&lower);
-            let close = distance <= 2.max(wanted_lower.chars().count() / 3);
-            (related || close).then_some((distance, name))
+            // Names of other lengths are no nearer than the difference.
+            if !related && lower.chars().count().abs_diff(length) > farthest {
+                return None;
+            }
+            let distance = edit_distance(&wanted_lower, &lower);
+            (related || distance <= farthest).then_some((distance, name))
         })
         .collect();
     scored.sort_unstable();

@@ -220,16 +220,47 @@ impl Availability {
 
     /// The bar on a model: its own before its provider's.
     pub(super) fn of(&self, provider: &str, model: &str, now: i64) -> Option<Barred<'_>> {
-        if self.bars.is_empty() {
-            return None;
+        self.of_provider(provider, now).of(model)
+    }
+
+    /// All that concerns one provider, looked up once for all its models.
+    pub(super) fn of_provider(&self, provider: &str, now: i64) -> ProviderBars<'_> {
+        let own = self.bars.binary_search_by(|(target, _)| target.as_str().cmp(provider)).ok();
+        let from = self.bars.partition_point(|(target, _)| against(target, provider, "") == Ordering::Less);
+        let models = &self.bars[from..];
+        let is_its =
+            |target: &str| target.as_bytes().get(provider.len()) == Some(&b'/') && target.starts_with(provider);
+        let count = models.iter().take_while(|(target, _)| is_its(target)).count();
+        ProviderBars {
+            own: own.map(|place| &self.bars[place].1).filter(|bar| bar.until > now),
+            models: &models[..count],
+            skip: provider.len() + 1,
+            now,
         }
-        let active = |order: &dyn Fn(&str) -> Ordering| {
-            let place = self.bars.binary_search_by(|(target, _)| order(target)).ok()?;
-            Some(&self.bars[place].1).filter(|bar| bar.until > now)
+    }
+}
+
+/// What stands against one provider and its models now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProviderBars<'a> {
+    own: Option<&'a Bar>,
+    /// Those of its models, with the provider's name and a slash before each.
+    models: &'a [(String, Bar)],
+    skip: usize,
+    now: i64,
+}
+
+impl<'a> ProviderBars<'a> {
+    /// The bar on a model: its own before its provider's.
+    pub(super) fn of(&self, model: &str) -> Option<Barred<'a>> {
+        let own = || {
+            let place = self.models.binary_search_by(|(target, _)| target[self.skip..].cmp(model)).ok()?;
+            Some(&self.models[place].1).filter(|bar| bar.until > self.now)
         };
-        active(&|target| against(target, provider, model))
+        let of_model = if self.models.is_empty() { None } else { own() };
+        of_model
             .map(|bar| Barred { scope: Scope::Model, bar })
-            .or_else(|| active(&|target| target.cmp(provider)).map(|bar| Barred { scope: Scope::Provider, bar }))
+            .or_else(|| self.own.map(|bar| Barred { scope: Scope::Provider, bar }))
     }
 }
 

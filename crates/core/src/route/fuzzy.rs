@@ -65,8 +65,19 @@ fn compare(query: &str, words: &[&str], model: &Model) -> Option<Match> {
     if same_letters(query, &model.id) || same_letters(query, &model.name) {
         return Some(Match::Letters);
     }
-    let all_in = |name: &str| words.iter().all(|word| words_of(name).any(|own| own.eq_ignore_ascii_case(word)));
+    let all_in = |name: &str| words.iter().all(|word| has_word(name, word));
     (!words.is_empty() && (all_in(&model.id) || all_in(&model.name))).then_some(Match::Words)
+}
+
+/// Looks for the word's letters first: they are mostly not there at all.
+fn has_word(name: &str, word: &str) -> bool {
+    let (name, word) = (name.as_bytes(), word.as_bytes());
+    let ends = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
+    name.windows(word.len()).enumerate().any(|(place, own)| {
+        own.eq_ignore_ascii_case(word)
+            && ends(place.checked_sub(1).and_then(|before| name.get(before)))
+            && ends(name.get(place + word.len()))
+    })
 }
 
 fn words_of(name: &str) -> impl Iterator<Item = &str> {
@@ -76,6 +87,14 @@ fn words_of(name: &str) -> impl Iterator<Item = &str> {
 fn same_letters(left: &str, right: &str) -> bool {
     fn plain(text: &str) -> impl Iterator<Item = char> {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+    }
+    if left.is_ascii() && right.is_ascii() {
+        let bytes = |text: &str| -> Option<u8> { text.bytes().find(u8::is_ascii_alphanumeric) };
+        // Most names differ in their first letter.
+        match (bytes(left), bytes(right)) {
+            (Some(left), Some(right)) if left.eq_ignore_ascii_case(&right) => {}
+            _ => return false,
+        }
     }
     plain(left).next().is_some() && plain(left).eq(plain(right))
 }

@@ -5,7 +5,7 @@
 
 use super::{
     Candidate, Catalogue, Model, Needs, Provider, Rejected, Status, Tried, Trigger,
-    availability::{Barred, Scope},
+    availability::{Barred, ProviderBars, Scope},
     needs::{Lack, has},
     resolve::Question,
     score::points,
@@ -15,7 +15,7 @@ use crate::{
     config::{Capability, Score},
     duration,
 };
-use std::{cmp::Reverse, collections::BTreeMap, fmt, time::Duration};
+use std::{cmp::Ordering, collections::BTreeMap, fmt, time::Duration};
 
 const MICROS_PER_DAY: i64 = 24 * 3600 * 1_000_000;
 /// Candidates that a decision keeps, and names that it gives for each reason.
@@ -23,8 +23,8 @@ const SHOWN: usize = 10;
 const NAMED: usize = 5;
 
 /// Places: those that are named and paid for already, the others that are named, and those that only a score ranks.
-const UNPAID: usize = 1000;
-const SCORED: usize = 2000;
+const UNPAID: u16 = 10_000;
+const SCORED: u16 = 30_000;
 
 /// Why a model is not a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ pub(super) struct Ranked<'a> {
     pub(super) score: i64,
     pub(super) barred: Option<Barred<'a>>,
     /// Lower is better: named before scored, with what is wanted before without.
-    rank: (usize, usize, Status),
+    rank: (u16, u16, Status),
 }
 
 impl Ranked<'_> {
@@ -76,18 +76,18 @@ impl Ranked<'_> {
         reference
     }
 
-    /// A total order, best first.
-    fn order(&self) -> impl Ord {
-        let price = self.model.price;
-        (
-            self.rank,
-            Reverse(self.score),
-            price.output,
-            price.input,
-            Reverse(&self.model.release_date),
-            self.provider,
-            &self.model.id,
-        )
+    /// A total order, best first. The first two mostly decide, so that the others are seldom looked at.
+    fn order(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank).then_with(|| other.score.cmp(&self.score)).then_with(|| {
+            let rest = |ranked: &Self| {
+                let price = ranked.model.price;
+                (price.output, price.input)
+            };
+            rest(self)
+                .cmp(&rest(other))
+                .then_with(|| other.model.release_date.cmp(&self.model.release_date))
+                .then_with(|| (self.provider, &self.model.id).cmp(&(other.provider, &other.model.id)))
+        })
     }
 
     /// Who waits least when all wait: first those that only their provider holds back.
@@ -168,10 +168,12 @@ impl<'a> Pool<'a> {
         });
         match found {
             Ok((provider, model)) => {
-                let mut ranked = self.rank(provider, model);
+                let bars = self.question.availability.of_provider(provider, self.question.now);
+                let mut ranked = self.rank(provider, model, &bars);
                 ranked.variant = wanted.variant.as_deref();
                 let paid = self.is_paid(provider);
-                ranked.rank = (if paid { 0 } else { UNPAID } + self.candidates.len(), 0, Status::Active);
+                let place = u16::try_from(self.candidates.len()).unwrap_or(UNPAID);
+                ranked.rank = (place + if paid { 0 } else { UNPAID }, 0, Status::Active);
                 self.candidates.push(ranked);
                 Ok(ranked)
             }
@@ -193,12 +195,14 @@ impl<'a> Pool<'a> {
                 self.reject(why, provider.models.len() - named.len(), || format!("{id}/*"));
                 continue;
             }
+            let bars = self.question.availability.of_provider(id, self.question.now);
+            let place = if self.is_paid(id) { SCORED } else { SCORED + 1 };
             for model in provider.models.values().filter(|model| named.binary_search(&model.id.as_str()).is_err()) {
                 let judged = self.judge_model(id, model).and_then(|()| self.judge_strength(id, model));
                 match judged {
                     Ok(()) => {
-                        let mut ranked = self.rank(id, model);
-                        ranked.rank.0 = if self.is_paid(id) { SCORED } else { SCORED + 1 };
+                        let mut ranked = self.rank(id, model, &bars);
+                        ranked.rank.0 = place;
                         self.candidates.push(ranked);
                     }
                     Err(why) => self.reject(why, 1, || format!("{id}/{}", model.id)),
@@ -217,13 +221,17 @@ impl<'a> Pool<'a> {
 
     /// The best that can be asked now; when all wait, the one that waits least.
     fn best(&self) -> Option<Ranked<'a>> {
-        self.ready()
-            .or_else(|| self.candidates.iter().min_by_key(|ranked| (ranked.patience(), ranked.order())).copied())
+        self.ready().or_else(|| {
+            let waits_less = |left: &&Ranked<'_>, right: &&Ranked<'_>| {
+                left.patience().cmp(&right.patience()).then_with(|| left.order(right))
+            };
+            self.candidates.iter().min_by(waits_less).copied()
+        })
     }
 
     /// The best that can be asked now.
     fn ready(&self) -> Option<Ranked<'a>> {
-        self.candidates.iter().filter(|ranked| ranked.barred.is_none()).min_by_key(|ranked| ranked.order()).copied()
+        self.candidates.iter().filter(|ranked| ranked.barred.is_none()).min_by(|left, right| left.order(right)).copied()
     }
 
     /// What can be chosen under the terms.
@@ -236,7 +244,7 @@ impl<'a> Pool<'a> {
 
     /// Better ones than `chosen` that wait.
     pub(super) fn passed_over(&self, chosen: &Ranked<'_>) -> Vec<Ranked<'a>> {
-        let waits = |ranked: &&Ranked<'_>| ranked.barred.is_some() && ranked.order() < chosen.order();
+        let waits = |ranked: &&Ranked<'_>| ranked.barred.is_some() && ranked.order(chosen).is_lt();
         let mut better: Vec<Ranked<'_>> = self.candidates.iter().filter(waits).copied().collect();
         let best = first_in_order(&mut better, NAMED).len();
         better.truncate(best);
@@ -271,7 +279,7 @@ impl<'a> Pool<'a> {
         self.question.advice.budget.preferred.contains_key(provider)
     }
 
-    fn rank(&self, provider: &'a str, model: &'a Model) -> Ranked<'a> {
+    fn rank(&self, provider: &'a str, model: &'a Model, bars: &ProviderBars<'a>) -> Ranked<'a> {
         let lacking = self.wants.iter().filter(|want| !has(model, **want)).count();
         let aside = if model.status == Status::Deprecated { Status::Deprecated } else { Status::Active };
         Ranked {
@@ -279,8 +287,8 @@ impl<'a> Pool<'a> {
             model,
             variant: None,
             score: points(model, self.score, self.question.now.div_euclid(MICROS_PER_DAY)),
-            barred: self.question.availability.of(provider, &model.id, self.question.now),
-            rank: (0, lacking, aside),
+            barred: bars.of(&model.id),
+            rank: (0, u16::try_from(lacking).unwrap_or(u16::MAX), aside),
         }
     }
 
@@ -328,11 +336,11 @@ impl<'a> Pool<'a> {
 /// The best `count` of them, in order, without putting the others in order.
 fn first_in_order<'r, 'a>(ranked: &'r mut [Ranked<'a>], count: usize) -> &'r [Ranked<'a>] {
     if ranked.len() > count {
-        ranked.select_nth_unstable_by(count - 1, |left, right| left.order().cmp(&right.order()));
+        ranked.select_nth_unstable_by(count - 1, |left, right| left.order(right));
     }
     let count = count.min(ranked.len());
     let best = &mut ranked[..count];
-    best.sort_unstable_by(|left, right| left.order().cmp(&right.order()));
+    best.sort_unstable_by(|left, right| left.order(right));
     best
 }
 

@@ -14,22 +14,27 @@ const OLD_DAYS: i64 = 3 * 365;
 
 /// The points of a model; `today` is days since the Unix epoch.
 pub(super) fn points(model: &Model, score: &Score, today: i64) -> i64 {
-    let strong = strength(model);
-    let middle = FULL - (strong - MIDDLE).abs() * FULL / MIDDLE;
     let yes = |has: bool| if has { FULL } else { 0 };
-    let traits = [
-        (score.cheap, FULL - strong),
-        (score.strong, strong),
-        (score.middle, middle.max(0)),
-        (score.recent, recency(&model.release_date, today)),
-        (score.context, width(model.context)),
-        (score.reasoning, yes(model.reasoning)),
-        (score.vision, yes(model.image_input)),
-        (score.tools, yes(model.tool_calls)),
-        (score.words, yes(!score.prefer.is_empty() && has_word(&model.id, &score.prefer))),
-    ];
-    // Weights come from the user, who may write any number.
-    let sum = traits.iter().fold(0_i64, |sum, (weight, fill)| sum.saturating_add(weight.saturating_mul(*fill)));
+    let mut sum = 0_i64;
+    // Weights come from the user, who may write any number. What does not count is not worked out: a decision
+    // scores thousands of models.
+    let mut count = |weight: i64, fill: &dyn Fn() -> i64| {
+        if weight != 0 {
+            sum = sum.saturating_add(weight.saturating_mul(fill()));
+        }
+    };
+    if score.cheap != 0 || score.strong != 0 || score.middle != 0 {
+        let strong = strength(model);
+        count(score.cheap, &|| FULL - strong);
+        count(score.strong, &|| strong);
+        count(score.middle, &|| (FULL - (strong - MIDDLE).abs() * FULL / MIDDLE).max(0));
+    }
+    count(score.recent, &|| recency(&model.release_date, today));
+    count(score.context, &|| width(model.context));
+    count(score.reasoning, &|| yes(model.reasoning));
+    count(score.vision, &|| yes(model.image_input));
+    count(score.tools, &|| yes(model.tool_calls));
+    count(score.words, &|| yes(has_word(&model.id, &score.prefer)));
     let trust = match model.status {
         Status::Active => 0,
         Status::Beta => 50,
@@ -77,17 +82,25 @@ fn width(context: u64) -> i64 {
 fn log2(value: i64) -> i64 {
     let value = value.max(1);
     let power = i64::from(value.ilog2());
-    let base = 1_i64 << power;
-    (power << 10) + (i128::from(value - base) * 1024 / i128::from(base)) as i64
+    let rest = value - (1_i64 << power);
+    (power << 10) + if power < 50 { (rest << 10) >> power } else { (rest >> (power - 50) << 10) >> 50 }
 }
 
 fn has_word(id: &str, words: &[String]) -> bool {
-    id.split(|c: char| !c.is_ascii_alphanumeric()).any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word)))
+    // By bytes: what is no letter or digit of ASCII ends a word, whatever it is a part of.
+    let mut own = id.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+    own.any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word.as_bytes())))
+}
+
+/// A number of a few digits and nothing else.
+fn number(digits: &[u8]) -> Option<i64> {
+    let fits = (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    fits.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
 /// Days since the Unix epoch of `2026-09-22`, or of the start of `2026-09` or `2026`.
 fn days(date: &str) -> Option<i64> {
-    let mut parts = date.split('-').map(|part| part.parse::<i64>().ok());
+    let mut parts = date.as_bytes().split(|byte| *byte == b'-').map(number);
     let year = parts.next().flatten().filter(|year| (1970..=2999).contains(year))?;
     let month = parts.next().map_or(Some(1), |month| month.filter(|month| (1..=12).contains(month)))?;
     let day = parts.next().map_or(Some(1), |day| day.filter(|day| (1..=31).contains(day)))?;

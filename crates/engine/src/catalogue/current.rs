@@ -34,7 +34,17 @@ pub enum Extent {
 }
 
 pub async fn current(context: &Context, directory: &Path, refresh: Refresh, extent: Extent) -> Result<Listed, Refusal> {
-    let shelf = Shelf::of(context, directory);
+    current_on(context, &Shelf::of(context, directory), directory, refresh, extent).await
+}
+
+/// The same for those who have the shelf already.
+pub(crate) async fn current_on(
+    context: &Context,
+    shelf: &Shelf,
+    directory: &Path,
+    refresh: Refresh,
+    extent: Extent,
+) -> Result<Listed, Refusal> {
     let copy = |max_age| match extent {
         Extent::Connected => shelf.connected(max_age),
         Extent::All => shelf.all(max_age),
@@ -56,7 +66,7 @@ pub async fn current(context: &Context, directory: &Path, refresh: Refresh, exte
     shelf.put(&listed, Extent::All);
     Ok(match extent {
         Extent::All => listed,
-        Extent::Connected => Listed { catalogue: listed.catalogue.connected(), ..listed },
+        Extent::Connected => listed.connected(),
     })
 }
 

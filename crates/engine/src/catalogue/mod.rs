@@ -3,6 +3,7 @@
 mod current;
 mod shelf;
 
+pub(crate) use current::current_on;
 pub use current::{Extent, Refresh, current};
 pub use shelf::{Listed, Origin};
 

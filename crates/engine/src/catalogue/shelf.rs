@@ -51,6 +51,11 @@ impl Listed {
     pub(super) fn now(origin: Origin, catalogue: Catalogue, problems: Vec<String>) -> Self {
         Self { shape: SHAPE, origin, read_at: now_micros(), problems, catalogue }
     }
+
+    /// The same without what is only known of.
+    pub(super) fn connected(&self) -> Self {
+        Self { catalogue: self.catalogue.connected(), problems: self.problems.clone(), ..*self }
+    }
 }
 
 /// The place of one copy: the connected models, and beside them all that are known of.
@@ -70,8 +75,13 @@ impl Shelf {
         } else {
             server.clone()
         };
-        let key = short_hash(&format!("{surroundings}\n{}\n{}", directory.display(), project_stamps(directory)));
-        Self { directory: context.paths.data_dir.join("catalogues"), surroundings: short_hash(&surroundings), key }
+        Self::within(context, &surroundings, directory, &project_stamps(directory))
+    }
+
+    /// The same for those who know the surroundings and the directory's stamps already.
+    pub(crate) fn within(context: &Context, surroundings: &str, directory: &Path, stamps: &str) -> Self {
+        let key = short_hash(&format!("{surroundings}\n{}\n{stamps}", directory.display()));
+        Self { directory: context.paths.data_dir.join("catalogues"), surroundings: short_hash(surroundings), key }
     }
 
     /// What stands for the keys, logins and settings of the user.
@@ -91,8 +101,7 @@ impl Shelf {
 
     /// Keeps a list that tells all, or only what is connected.
     pub(crate) fn put(&self, listed: &Listed, extent: Extent) {
-        let connected = Listed { catalogue: listed.catalogue.connected(), ..listed.clone() };
-        let written = self.write("connected", &connected).and_then(|()| match extent {
+        let written = self.write("connected", &listed.connected()).and_then(|()| match extent {
             Extent::All => self.write("all", listed),
             Extent::Connected => Ok(()),
         });

@@ -60,8 +60,9 @@ impl Surroundings {
 }
 
 pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
-    let listed = catalogue::current(context, directory, refresh, Extent::Connected).await?;
-    let known = availability::load_for(context, &Shelf::of(context, directory), now_micros()).await?;
+    let shelf = Shelf::of(context, directory);
+    let listed = catalogue::current_on(context, &shelf, directory, refresh, Extent::Connected).await?;
+    let known = availability::load_for(context, &shelf, now_micros()).await?;
     Ok(Surroundings { listed, known, advice: Advice::default() })
 }
 

@@ -15,7 +15,7 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 use crate::{
     Context,
     recover::recover_abandoned,
-    server::{Acquired, acquire, give_up, refresh_instance, release},
+    server::{Acquired, acquire, give_up, project_stamps, refresh_instance, release},
     tidy::tidy,
 };
 use attempt::twice;
@@ -118,8 +118,9 @@ async fn on_server(
     let client = acquired.client.in_directory(&request.directory);
     let mut warnings = acquired.warnings.clone();
     let preparing = async {
-        let warning = refresh_instance(context, acquired.managed, &client, &request.directory).await;
-        Ok::<_, Refusal>((prepare(context, request, &client, acquired).await?, warning))
+        let stamps = project_stamps(&request.directory);
+        let warning = refresh_instance(context, acquired.managed, &client, &request.directory, &stamps).await;
+        Ok::<_, Refusal>((prepare(context, request, &client, acquired, &stamps).await?, warning))
     };
     let (mut prepared, warning) = tokio::select! {
         prepared = tokio::time::timeout(READY_WITHIN, preparing) => {

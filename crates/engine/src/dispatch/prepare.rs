@@ -70,8 +70,9 @@ pub(super) async fn prepare(
     request: &Request,
     client: &Client,
     acquired: &Acquired,
+    stamps: &str,
 ) -> Result<Prepared, Refusal> {
-    let shelf = Shelf::of(context, &request.directory);
+    let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, stamps);
     let leading = choose_agent(request, client, acquired);
     let (known, leading) = tokio::join!(availability::load_for(context, &shelf, now_micros()), leading);
     let (known, (agent, wish)) = (known?, leading?);

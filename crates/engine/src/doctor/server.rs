@@ -4,7 +4,9 @@ use super::{Area, Finding, Patient, opencode::Binary};
 use crate::{
     Context,
     catalogue::{self, Shelf},
-    server::{ServerError, ServerStatus, Want, acquire, refresh_instance, release, statuses, version_warning},
+    server::{
+        ServerError, ServerStatus, Want, acquire, project_stamps, refresh_instance, release, statuses, version_warning,
+    },
 };
 use switchyard_agents::opencode::ApiError;
 use switchyard_core::{
@@ -47,7 +49,8 @@ pub(super) async fn server_and_providers(
     };
     let client = acquired.client.in_directory(patient.directory);
     // A warning of this look would only say that the providers may be those of a moment ago.
-    drop(refresh_instance(context, acquired.managed, &client, patient.directory).await);
+    let stamps = project_stamps(patient.directory);
+    drop(refresh_instance(context, acquired.managed, &client, patient.directory, &stamps).await);
     let catalogue = catalogue::ask(&client, &Shelf::of(context, patient.directory)).await;
     let mut findings = match acquired.managed {
         Some(_) => managed(context).await,

@@ -57,6 +57,8 @@ pub struct Acquired {
     /// Where its sessions live: a slot or the user's address.
     pub home: String,
     pub managed: Option<ServerId>,
+    /// What it was started with, or the user's address.
+    pub surroundings: String,
     pub warnings: Vec<String>,
 }
 
@@ -122,7 +124,9 @@ async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
     if !hub.wait_connected(PATIENCE).await {
         warnings.push("the server sends no events; its state is asked for instead".into());
     }
-    Ok(Acquired { home: client.address(), client, hub, version: health.version, managed: None, warnings })
+    let surroundings = context.config.server.url.clone();
+    let home = client.address();
+    Ok(Acquired { home, client, hub, version: health.version, managed: None, surroundings, warnings })
 }
 
 fn fits(server: &ServerRecord, print: &str, want: &Want) -> bool {
@@ -151,7 +155,8 @@ async fn try_lease(
         let version = server.version.clone();
         let warnings = version_warning(&version).into_iter().collect();
         let (home, managed) = (server.slot.clone(), Some(server.id));
-        return Ok(Some(Acquired { client, hub, version, home, managed, warnings }));
+        let surroundings = server.fingerprint.clone();
+        return Ok(Some(Acquired { client, hub, version, home, managed, surroundings, warnings }));
     }
     give_up(context, server.id).await;
     drop(context.store.release_lease(server.id, holder).await);

@@ -3,7 +3,6 @@
 //! OpenCode reads a project's configuration once, so the directory's instance is disposed of when the
 //! files have changed.
 
-use super::fingerprint::project_stamps;
 use crate::Context;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -11,17 +10,18 @@ use switchyard_agents::opencode::Client;
 use switchyard_core::ServerId;
 use switchyard_host::paths::{private_dir, write_private};
 
-/// Looks at the directory's configuration, and makes the server read it again if it has changed. A
+/// Looks at the stamps of the directory's configuration, and makes the server read it again if it has changed. A
 /// server that the user runs is left alone. Returns what the requester should be told.
 pub(crate) async fn refresh_instance(
     context: &Context,
     server: Option<ServerId>,
     client: &Client,
     directory: &Path,
+    stamps: &str,
 ) -> Option<String> {
     let notes = context.servers_dir().join(format!("{}.directories", server?));
     let file = notes.join(short_hash(&directory.to_string_lossy()));
-    let stamp = short_hash(&project_stamps(directory));
+    let stamp = short_hash(stamps);
     let noted = std::fs::read_to_string(&file).ok();
     if noted.as_deref() == Some(stamp.as_str()) {
         return None;

@@ -1,0 +1,160 @@
+//! A decision by itself: from a request to the model, with every model of the public catalogue to choose from.
+
+use super::texts::LONG;
+use crate::figures::{Limits, micros, quantile};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+use switchyard_core::{
+    config::{Config, Layer, Layered, Origin},
+    route::{
+        Advice, Availability, Bar, Catalogue, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, classify,
+        resolve,
+    },
+};
+
+const RUNS: usize = 2000;
+/// Fewer, as a refusal has time: the request ends with it.
+const REFUSALS: usize = 200;
+const BARS: usize = 50;
+/// The most that a decision may add to a request, in microseconds.
+const LONGEST: f64 = 1000.0;
+
+/// All that stays the same between the cases.
+struct Bench<'a> {
+    catalogue: &'a Catalogue,
+    config: Config,
+    /// The same with tiers that list no model.
+    emptied: Config,
+    nothing_known: Availability,
+    advice: Advice,
+    now: i64,
+}
+
+pub fn measure(catalogue: &Catalogue, limits: &mut Limits) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+    let bench = Bench {
+        catalogue,
+        config: config(""),
+        emptied: config("tiers = { opus = [], pro = [], sonnet = [], flash = [], haiku = [] }"),
+        nothing_known: Availability::default(),
+        advice: Advice::default(),
+        now: i64::try_from(now.as_micros()).expect("microseconds"),
+    };
+    let (providers, models) = (catalogue.providers.len(), catalogue.models().count());
+    println!("a decision over {models} models of {providers} providers, all usable, {RUNS} runs each");
+    let worst = bench.decisions().into_iter().max().unwrap_or_default();
+    limits.hold("a decision, the slowest p99", micros(worst), LONGEST, "µs");
+    println!("refusals over the same models, {REFUSALS} runs each");
+    bench.refusals();
+}
+
+fn config(text: &str) -> Config {
+    let layer = Layer { origin: Origin::Flag("bench".into()), text: text.to_owned() };
+    Layered::merge(&[layer]).expect("a configuration").config
+}
+
+impl<'a> Bench<'a> {
+    fn question(&'a self, selector: &'a Selector) -> Question<'a> {
+        Question {
+            selector,
+            needs: Needs::default(),
+            policy: ModelPolicy::Dynamic,
+            catalogue: self.catalogue,
+            config: &self.config,
+            availability: &self.nothing_known,
+            advice: &self.advice,
+            now: self.now,
+        }
+    }
+
+    /// The p99 of each case that ends with a model.
+    fn decisions(&self) -> Vec<Duration> {
+        let code = self.selector("auto:code");
+        let (opus, sonnet) = (Selector::Tier("opus".into()), Selector::Tier("sonnet".into()));
+        let fuzzy = self.unique_name();
+        let needs = Needs { images: 1, context: 200_000, ..Needs::default() };
+        let best = self.bars(&self.question(&code));
+        let unlisted = Question { config: &self.emptied, ..self.question(&opus) };
+        let best_unlisted = self.bars(&unlisted);
+        let able = Question { needs, ..self.question(&code) };
+        assert!(resolve(&unlisted).is_ok_and(|found| found.tier.as_deref() == Some("opus") && found.considered > 5000));
+        vec![
+            case("tag auto:code", &self.question(&code)),
+            case("tier opus, none listed", &unlisted),
+            case("tier sonnet, models listed", &self.question(&sonnet)),
+            case("tag auto:code, vision and 200k context", &able),
+            case("tier opus, none listed, the same needs", &Question { needs, ..unlisted }),
+            case("a name without its provider", &self.question(&fuzzy)),
+            case("tag auto:code, 50 best barred", &Question { availability: &best, ..self.question(&code) }),
+            case("tier opus, none listed, 50 best barred", &Question { availability: &best_unlisted, ..unlisted }),
+            self.classified("2 kB of text, classified; models listed", &self.config),
+            self.classified("2 kB of text, classified; none listed", &self.emptied),
+        ]
+    }
+
+    /// Cases that end with a reason instead; they have to look for what was meant.
+    fn refusals(&self) {
+        for (what, name) in [("a name of several models", "sonnet"), ("a name of none", "clawd-sonet-55")] {
+            let selector = Selector::Fuzzy(name.into());
+            let question = self.question(&selector);
+            assert!(resolve(&question).is_err(), "{name}");
+            times(what, REFUSALS, || resolve(&question));
+        }
+    }
+
+    fn classified(&self, what: &str, config: &Config) -> Duration {
+        let look = || {
+            let advice = Advice { classified: Some(classify(LONG, 0, config)), ..Advice::default() };
+            resolve(&Question { config, advice: &advice, ..self.question(&Selector::Default) })
+        };
+        assert!(look().is_ok_and(|found| found.task_type.is_some()), "the text is not taken for any kind of task");
+        times(what, RUNS, look)
+    }
+
+    fn selector(&self, text: &str) -> Selector {
+        Selector::from_reference(text, &self.config).expect("a reference")
+    }
+
+    /// A name, not quite as it is written, that only one model of all has.
+    fn unique_name(&self) -> Selector {
+        let names = self.catalogue.models().map(|(_, _, model)| Selector::Fuzzy(model.id.replace(['-', '/'], " ")));
+        let names: Vec<Selector> = names.collect();
+        let unique = names.into_iter().rev().find(|name| resolve(&self.question(name)).is_ok());
+        unique.expect("a model with a name of its own")
+    }
+
+    /// Bars the models and providers that would be chosen, one after the other.
+    fn bars(&self, question: &Question<'_>) -> Availability {
+        let mut availability = Availability::default();
+        for count in 0..BARS {
+            let found = resolve(&Question { availability: &availability, ..*question }).expect("a model");
+            let target = if count % 10 == 9 { found.model.provider.clone() } else { found.model.base() };
+            let until = self.now + 60_000_000;
+            availability.bar(target, Bar { until, why: "rate_limit, asked to wait".into() });
+        }
+        assert_eq!(availability.iter().count(), BARS);
+        availability
+    }
+}
+
+fn case(what: &str, question: &Question<'_>) -> Duration {
+    resolve(question).unwrap_or_else(|error| panic!("{what}: {error}"));
+    times(what, RUNS, || resolve(question))
+}
+
+/// Prints the median and the p99, and gives the p99.
+fn times(what: &str, runs: usize, decide: impl Fn() -> Result<Resolution, RouteError>) -> Duration {
+    (0..runs / 10).for_each(|_| drop(black_box(decide())));
+    let mut times = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let began = Instant::now();
+        let decided = black_box(decide());
+        times.push(began.elapsed());
+        drop(decided);
+    }
+    let (p50, p99) = (quantile(&times, 0.5), quantile(&times, 0.99));
+    println!("  {what:<42} p50 {:>8.1} µs   p99 {:>8.1} µs", micros(p50), micros(p99));
+    p99
+}

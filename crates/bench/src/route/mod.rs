@@ -1,0 +1,31 @@
+//! The choice of a model: the decision by itself over all that the public catalogue has, our copy of that catalogue,
+//! and the whole command.
+
+mod command;
+mod copy;
+mod decide;
+mod texts;
+mod world;
+
+use crate::figures::Limits;
+use world::World;
+
+pub fn measure(program: &str, scratch: &str, limits: &mut Limits) {
+    let public = World::with_public_catalogue(program, scratch);
+    let everything = world::all_connected(public.copy("all"));
+    decide::measure(&everything.catalogue, limits);
+    copy::measure(&public);
+    let one = World::with_one_provider("route-one", program, scratch);
+    let all = World::with_one_provider("route-all", program, scratch);
+    all.replace_copy(&everything);
+    command::measure(
+        &[
+            command::Case { name: "one provider", world: &one, most: Some(5.0) },
+            command::Case { name: "one provider, the public catalogue known of", world: &public, most: Some(5.0) },
+            // Nobody has keys for all providers; this shows how the time grows.
+            command::Case { name: "the whole public catalogue connected", world: &all, most: None },
+        ],
+        limits,
+    );
+    [public, one, all].into_iter().for_each(World::remove);
+}
