@@ -1,16 +1,23 @@
 //! The only meeting point of Switchyard's processes: dispatches with their attempts and money,
-//! OpenCode sessions, the server registry with its leases, which providers can answer, and the event
-//! log.
+//! OpenCode sessions, the server registry with its leases, which providers can answer, the ledger with
+//! its budget, and the event log.
 //!
 //! One trait, one contract. The store keeps what it is told and has no policy of its own; every
 //! call is one transaction, and a change that others may wait for writes its event in that same
 //! transaction.
 
+mod budget;
 mod error;
+mod ledger;
 mod record;
 pub mod sqlite;
+mod words;
 
+pub use budget::{Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
 pub use error::{ErrorKind, StoreError};
+pub use ledger::{
+    BUCKET_MICROS, Begun, Ceiling, GroupBy, Measure, NewSpend, Reserve, SpendKey, SpendKind, Spent, bucket,
+};
 pub use record::{
     AttemptEnd, AttemptRecord, CooldownRecord, DispatchEnd, DispatchRecord, Event, HealthRecord, HealthSource, Lease,
     NewAttempt, NewDispatch, Owner, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
@@ -28,14 +35,16 @@ pub trait Store: Debug + Send + Sync {
     /// Records that a dispatch is about to run. The same id again is a conflict.
     async fn begin_dispatch(&self, dispatch: &NewDispatch) -> Result<()>;
 
-    /// Records that an attempt is about to run. The same ordinal again is a conflict.
-    async fn begin_attempt(&self, attempt: &NewAttempt) -> Result<()>;
+    /// Records that an attempt is about to run, with its reservation. One that would pass a ceiling is
+    /// refused at the first such, and nothing is written. The same ordinal again is a conflict.
+    async fn begin_attempt(&self, attempt: &NewAttempt) -> Result<Begun>;
 
     /// Notes the OpenCode session that an attempt runs in, as soon as it exists.
     async fn set_attempt_session(&self, dispatch: DispatchId, ordinal: u32, session: &str) -> Result<()>;
 
     /// Settles an attempt. Told twice, the first status stands and the higher cost and usage
-    /// count, so that neither a repeat nor a late, smaller report can change what was spent.
+    /// count, so that neither a repeat nor a late, smaller report can change what was spent. What is
+    /// new is added to the ledger, at the time of the first end, and the reservation is released.
     async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<()>;
 
     /// Ends a dispatch. Ending it again changes nothing.
@@ -107,6 +116,57 @@ pub trait Store: Debug + Send + Sync {
     /// Ends the cooldowns of these targets, because a success has proved them wrong, and drops all
     /// that are over by themselves. Returns how many were ended early; only those are events.
     async fn end_cooldowns(&self, targets: &[&str], now: i64) -> Result<u64>;
+
+    /// What was settled for a key in the buckets that begin at or after `from` and before `until`; for a
+    /// batch or a task, over all time. Both are given on the edges of buckets (see [`bucket`]).
+    async fn spent(&self, key: &SpendKey, from: i64, until: i64) -> Result<Spent>;
+
+    /// What all that run have reserved for a key. Each counts as one attempt.
+    async fn reserved(&self, key: &SpendKey) -> Result<Spent>;
+
+    /// What was settled in a window, in order of the names; buckets are named by their beginnings. For
+    /// batches and tasks it is over all time, as in [`Store::spent`].
+    async fn spending(&self, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>>;
+
+    /// Adds an amount that no attempt has spent, with an event. A negative cost takes back.
+    async fn record_spend(&self, spend: &NewSpend) -> Result<()>;
+
+    /// Reservations from before `before` whose attempt has ended or is not there, the oldest first. A
+    /// settled attempt leaves none, so there should be none; one that is left must not count for ever.
+    async fn stale_reservations(&self, before: i64) -> Result<Vec<(DispatchId, u32)>>;
+
+    /// Drops a reservation. One that is gone already is no error.
+    async fn drop_reservation(&self, dispatch: DispatchId, ordinal: u32) -> Result<()>;
+
+    /// In order of the words of their kinds, and then of their names.
+    async fn budget_rules(&self) -> Result<Vec<BudgetRule>>;
+
+    /// Inserts the rule or replaces the one of the same key, with an event.
+    async fn put_budget_rule(&self, rule: &BudgetRule) -> Result<()>;
+
+    /// Whether there was one. Only then is it an event.
+    async fn remove_budget_rule(&self, key: &SpendKey, now: i64) -> Result<bool>;
+
+    /// In order of their providers, and then of their beginnings.
+    async fn budget_periods(&self) -> Result<Vec<BudgetPeriod>>;
+
+    /// Keeps a period, with an event, and returns its id. One that overlaps with another of the same
+    /// provider, unit and rolling length is a conflict, and so is one that ends before it begins.
+    async fn put_budget_period(&self, period: &NewPeriod) -> Result<i64>;
+
+    /// Whether there was one. Only then is it an event.
+    async fn remove_budget_period(&self, id: i64, now: i64) -> Result<bool>;
+
+    /// Whether this is the first alert of that day, key and level. Only then is it an event, with `data`
+    /// as it is given.
+    async fn raise_alert(
+        &self,
+        day_start: i64,
+        key: &SpendKey,
+        level: &str,
+        now: i64,
+        data: &serde_json::Value,
+    ) -> Result<bool>;
 
     /// Appends to the event log and returns the event's position.
     async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &serde_json::Value) -> Result<i64>;

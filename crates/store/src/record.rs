@@ -1,5 +1,6 @@
 //! The rows, as values. The words of their states are what every database stores.
 
+use crate::{ledger::Reserve, words::words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchyard_core::{
@@ -40,6 +41,11 @@ pub struct NewAttempt {
     pub model: String,
     /// The managed server, or `None` for a server that the user runs.
     pub server: Option<ServerId>,
+    pub tier: Option<String>,
+    pub task: Option<String>,
+    pub batch: Option<String>,
+    /// What is set aside while it runs. Without one nothing is, and it is held to no ceiling.
+    pub reserve: Option<Reserve>,
 }
 
 /// Where a dispatch, or one attempt of it, stands.
@@ -224,27 +230,6 @@ pub struct Event {
     pub kind: String,
     pub subject: String,
     pub data: Value,
-}
-
-/// One list of words per enum, so that writing and reading cannot drift apart.
-macro_rules! words {
-    ($name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),+
-                }
-            }
-
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text)
-            }
-        }
-    };
 }
 
 words!(RunStatus {

@@ -24,6 +24,7 @@ pub struct Migration {
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../../migrations/sqlite/0001_first.sql") },
     Migration { version: 2, sql: include_str!("../../migrations/sqlite/0002_availability.sql") },
+    Migration { version: 3, sql: include_str!("../../migrations/sqlite/0003_budget.sql") },
 ];
 
 pub(super) async fn migrate(

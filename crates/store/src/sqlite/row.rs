@@ -33,7 +33,7 @@ pub(super) fn dispatch(row: &SqliteRow) -> Result<DispatchRecord> {
 
 pub(super) fn attempt(row: &SqliteRow) -> Result<AttemptRecord> {
     Ok(AttemptRecord {
-        ordinal: u32::try_from(get::<i64>(row, "ordinal")?).map_err(|_| unreadable("ordinal"))?,
+        ordinal: ordinal(row)?,
         began_at: get(row, "began_at")?,
         ended_at: get(row, "ended_at")?,
         model: get(row, "model")?,
@@ -146,12 +146,21 @@ pub(super) fn parsed<T: FromStr>(row: &SqliteRow, column: &'static str) -> Resul
     word(row, column, |text| text.parse().ok())
 }
 
+pub(super) fn ordinal(row: &SqliteRow) -> Result<u32> {
+    u32::try_from(get::<i64>(row, "ordinal")?).map_err(|_| unreadable("ordinal"))
+}
+
+/// The provider in a model's full name, which ends at the first slash; none when there is no slash.
+pub(super) fn provider(model: &str) -> &str {
+    model.split_once('/').map_or("", |(provider, _)| provider)
+}
+
 /// A number for SQLite, which has no unsigned ones. No real count is near the limit.
 pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn count(row: &SqliteRow, column: &'static str) -> Result<u64> {
+pub(super) fn count(row: &SqliteRow, column: &'static str) -> Result<u64> {
     u64::try_from(get::<i64>(row, column)?).map_err(|_| unreadable(column))
 }
 
@@ -159,7 +168,7 @@ fn optional_count(row: &SqliteRow, column: &'static str) -> Result<Option<u64>> 
     get::<Option<i64>>(row, column)?.map(u64::try_from).transpose().map_err(|_| unreadable(column))
 }
 
-fn word<T>(row: &SqliteRow, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
+pub(super) fn word<T>(row: &SqliteRow, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
     parse(get(row, column)?).ok_or_else(|| unreadable(column))
 }
 

@@ -2,8 +2,9 @@
 //! asked of SQLite itself.
 
 use super::*;
-use crate::ErrorKind;
+use crate::{ErrorKind, Store as _};
 use sqlx::{AssertSqlSafe, Row as _};
+use switchyard_core::DispatchId;
 
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
@@ -28,6 +29,64 @@ async fn listings_use_their_indexes() {
     let attempts = plan(&store, dispatch::ATTEMPTS).await;
     assert_eq!(attempts[0], "SEARCH attempt USING INDEX sqlite_autoindex_attempt_1 (dispatch=?)", "{attempts:?}");
     assert!(!attempts.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY")), "{attempts:?}");
+}
+
+/// A window over one provider or tier must not cost more with every other one that there is.
+#[tokio::test]
+async fn sums_use_their_indexes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let window = "SEARCH spend USING PRIMARY KEY (bucket>? AND bucket<?)";
+    for (sql, expected) in [
+        (spend::OVERALL, window),
+        (spend::OF_PROVIDER, "SEARCH spend USING INDEX spend_provider (provider=? AND bucket>? AND bucket<?)"),
+        (spend::OF_TIER, "SEARCH spend USING INDEX spend_tier (tier=? AND bucket>? AND bucket<?)"),
+        (spend::TOTAL, "SEARCH spend_total USING PRIMARY KEY (kind=? AND name=?)"),
+        (spend::BY_BUCKET, window),
+        (spend::TOTALS, "SEARCH spend_total USING PRIMARY KEY (kind=?)"),
+        (reservation::OF_PROVIDER, "SEARCH reservation USING INDEX reservation_provider (provider=?)"),
+        (reservation::OF_TIER, "SEARCH reservation USING INDEX reservation_tier (tier=?)"),
+        (reservation::OF_TASK, "SEARCH reservation USING INDEX reservation_task (task=?)"),
+        (reservation::OF_BATCH, "SEARCH reservation USING INDEX reservation_batch (batch=?)"),
+    ] {
+        assert_eq!(plan(&store, sql).await, [expected], "{sql}");
+    }
+    for sql in [spend::BY_PROVIDER, spend::BY_TIER, spend::BY_MODEL] {
+        assert_eq!(plan(&store, sql).await, [window, "USE TEMP B-TREE FOR GROUP BY"], "{sql}");
+    }
+    let stale = plan(&store, reservation::STALE).await;
+    assert!(stale.iter().any(|step| step.starts_with("SEARCH attempt USING INDEX")), "{stale:?}");
+}
+
+/// The store leaves none, so they are made past it.
+#[tokio::test]
+async fn a_reservation_without_a_running_attempt_is_stale() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    sqlx::raw_sql(
+        "INSERT INTO dispatch VALUES
+             ('01900000-0000-7000-8000-000000000001', 1, NULL, 'yard', 1, 1, 'single', '{}', '{}', '/', 0, 'running',
+              NULL, '[]');
+         INSERT INTO attempt (dispatch, ordinal, began_at, ended_at, model, status) VALUES
+             ('01900000-0000-7000-8000-000000000001', 1, 1, NULL, 'far/large', 'running'),
+             ('01900000-0000-7000-8000-000000000001', 2, 1, 9, 'far/large', 'ok');
+         INSERT INTO reservation SELECT
+             column1, column2, column3, 'far', 'far/large', '', NULL, NULL, 5, 7
+         FROM (VALUES
+             ('01900000-0000-7000-8000-000000000001', 1, 10), ('01900000-0000-7000-8000-000000000001', 2, 20),
+             ('01900000-0000-7000-8000-000000000002', 1, 15), ('01900000-0000-7000-8000-000000000003', 3, 21));",
+    )
+    .execute(&store.connections.writer)
+    .await
+    .unwrap();
+    let id = |tail: &str| format!("01900000-0000-7000-8000-00000000000{tail}").parse::<DispatchId>().unwrap();
+    assert_eq!(store.stale_reservations(21).await.unwrap(), [(id("2"), 1), (id("1"), 2)]);
+    for (dispatch, ordinal) in store.stale_reservations(i64::MAX).await.unwrap() {
+        store.drop_reservation(dispatch, ordinal).await.unwrap();
+    }
+    assert_eq!(store.stale_reservations(i64::MAX).await.unwrap(), []);
+    let left = store.reserved(&crate::SpendKey::overall()).await.unwrap();
+    assert_eq!((left.attempts, left.cost.0), (1, 5), "the one that runs");
 }
 
 /// Each error is made by SQLite itself.

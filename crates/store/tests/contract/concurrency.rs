@@ -28,7 +28,7 @@ pub async fn writers_in_many_stores_lose_nothing(backend: &dyn Backend) {
                 for _ in 0..ROUNDS {
                     let dispatch = sample::dispatch(1);
                     store.begin_dispatch(&dispatch).await.unwrap();
-                    store.begin_attempt(&sample::attempt(dispatch.id, 1)).await.unwrap();
+                    sample::start(&*store, &sample::attempt(dispatch.id, 1)).await;
                     store.append_event(2, "note", "task", &json!({})).await.unwrap();
                     assert_eq!(store.dispatch(dispatch.id).await.unwrap().attempts.len(), 1, "reads its own write");
                     store.finish_attempt(dispatch.id, 1, &sample::attempt_end(10)).await.unwrap();

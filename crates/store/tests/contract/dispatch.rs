@@ -13,8 +13,8 @@ pub async fn a_dispatch_is_read_back_whole(backend: &dyn Backend) {
     let first = sample::attempt(new.id, 1);
     let second = NewAttempt { server: None, ..sample::attempt(new.id, 2) };
     // Told in another order than they are numbered.
-    store.begin_attempt(&second).await.unwrap();
-    store.begin_attempt(&first).await.unwrap();
+    sample::start(&*store, &second).await;
+    sample::start(&*store, &first).await;
     store.set_attempt_session(new.id, 1, "ses_1").await.unwrap();
     let failed = AttemptEnd {
         status: RunStatus::Error,
@@ -52,7 +52,7 @@ pub async fn the_same_dispatch_or_attempt_again_is_a_conflict(backend: &dyn Back
     let new = sample::dispatch(900);
     let attempt = sample::attempt(new.id, 1);
     store.begin_dispatch(&new).await.unwrap();
-    store.begin_attempt(&attempt).await.unwrap();
+    sample::start(&*store, &attempt).await;
     assert_eq!(sample::kind(store.begin_dispatch(&new).await), ErrorKind::Conflict);
     assert_eq!(sample::kind(store.begin_attempt(&attempt).await), ErrorKind::Conflict);
 }
@@ -72,7 +72,7 @@ pub async fn an_end_is_never_running(backend: &dyn Backend) {
     let new = sample::dispatch(900);
     let attempt = sample::attempt(new.id, 1);
     store.begin_dispatch(&new).await.unwrap();
-    store.begin_attempt(&attempt).await.unwrap();
+    sample::start(&*store, &attempt).await;
     let end = AttemptEnd { status: RunStatus::Running, ..sample::attempt_end(1) };
     assert_eq!(sample::kind(store.finish_attempt(new.id, 1, &end).await), ErrorKind::Conflict);
     let end = DispatchEnd { status: RunStatus::Running, ..sample::dispatch_end(1) };
@@ -86,7 +86,7 @@ pub async fn the_first_status_stands_and_the_higher_amounts_count(backend: &dyn 
     let new = sample::dispatch(900);
     let attempt = sample::attempt(new.id, 1);
     store.begin_dispatch(&new).await.unwrap();
-    store.begin_attempt(&attempt).await.unwrap();
+    sample::start(&*store, &attempt).await;
     let first = AttemptEnd { cost_known: false, ..sample::attempt_end(50) };
     let late = AttemptEnd {
         at: 6_000,
@@ -142,7 +142,7 @@ pub async fn recent_ones_come_newest_first_and_unfinished_ones_oldest_first(back
     for new in &all {
         let attempt = sample::attempt(new.id, 1);
         store.begin_dispatch(new).await.unwrap();
-        store.begin_attempt(&attempt).await.unwrap();
+        sample::start(&*store, &attempt).await;
         rows.push(DispatchRecord { attempts: vec![sample::attempt_begun(&attempt)], ..sample::begun(new) });
     }
     let [thirty, ten, twenty, forty] = rows.try_into().unwrap();

@@ -17,7 +17,7 @@ pub async fn changes_tell_their_story_once(backend: &dyn Backend) {
     let end = sample::attempt_end(50);
     let server = sample::server(ServerState::Starting);
     store.begin_dispatch(&dispatch).await.unwrap();
-    store.begin_attempt(&sample::attempt(dispatch.id, 1)).await.unwrap();
+    sample::start(&*store, &sample::attempt(dispatch.id, 1)).await;
     for _ in 0..2 {
         store.finish_attempt(dispatch.id, 1, &end).await.unwrap();
     }

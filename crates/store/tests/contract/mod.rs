@@ -4,9 +4,12 @@
 //! `contract::suite!` with an expression that makes one.
 
 pub mod availability;
+pub mod budget;
 pub mod concurrency;
 pub mod dispatch;
 pub mod event;
+pub mod ledger;
+pub mod reservation;
 pub mod sample;
 pub mod server;
 pub mod session;
@@ -51,6 +54,24 @@ macro_rules! suite {
             availability: a_success_ends_cooldowns_and_tells,
             availability: what_ends_before_it_begins_is_refused,
             availability: many_who_put_a_cooldown_leave_the_longest,
+            ledger: the_sums_follow_every_settle_and_raise,
+            ledger: a_window_holds_its_first_edge_and_not_its_last,
+            ledger: spending_is_grouped_in_order,
+            ledger: what_is_entered_by_hand_counts_and_is_told,
+            ledger: a_sum_stays_at_the_greatest_amount,
+            reservation: a_ceiling_is_reached_but_not_passed,
+            reservation: a_ceiling_counts_its_own_key_and_measure,
+            reservation: the_first_ceiling_that_would_be_passed_refuses,
+            reservation: a_refusal_writes_nothing,
+            reservation: the_same_ordinal_is_a_conflict_even_without_room,
+            reservation: an_end_releases_the_reservation,
+            reservation: a_dropped_reservation_makes_room,
+            reservation: of_many_at_once_only_those_with_room_start,
+            budget: a_rule_is_replaced_and_removed,
+            budget: there_is_one_overall_rule,
+            budget: periods_of_the_same_kind_do_not_overlap,
+            budget: a_removed_period_makes_room_and_its_id_is_not_given_again,
+            budget: an_alert_is_raised_once_a_day,
             event: changes_tell_their_story_once,
             event: events_come_in_order_and_in_pages,
             event: a_refused_change_leaves_no_event,

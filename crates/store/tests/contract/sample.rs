@@ -7,8 +7,9 @@ use switchyard_core::{
     route::{HealthStatus, Trigger},
 };
 use switchyard_store::{
-    AttemptEnd, AttemptRecord, CooldownRecord, DispatchEnd, DispatchRecord, ErrorKind, HealthRecord, HealthSource,
-    Lease, NewAttempt, NewDispatch, Owner, Result, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
+    AttemptEnd, AttemptRecord, Begun, CooldownRecord, DispatchEnd, DispatchRecord, ErrorKind, HealthRecord,
+    HealthSource, Lease, NewAttempt, NewDispatch, Owner, Result, RunStatus, ServerRecord, ServerState, SessionRecord,
+    SessionState, Store,
 };
 use uuid::Uuid;
 
@@ -68,7 +69,16 @@ pub fn attempt(dispatch: DispatchId, ordinal: u32) -> NewAttempt {
         at: 1_000 + i64::from(ordinal),
         model: "local/small@low".into(),
         server: Some(server_id()),
+        tier: Some("quick".into()),
+        task: Some("task-7".into()),
+        batch: Some("batch-3".into()),
+        reserve: None,
     }
+}
+
+/// Begins an attempt that nothing is in the way of.
+pub async fn start(store: &dyn Store, attempt: &NewAttempt) {
+    assert_eq!(store.begin_attempt(attempt).await.unwrap(), Begun::Started, "{attempt:?}");
 }
 
 /// The row of an attempt that has only begun.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod ledger;
 mod migration;
 mod opening;
 mod refusal;
@@ -20,6 +21,7 @@ const FIRST: &[Migration] = MIGRATIONS.split_at(1).0;
 
 const STORED_V1: &str = include_str!("../formats/v1.sql");
 const STORED_V2: &str = include_str!("../formats/v2.sql");
+const STORED_V3: &str = include_str!("../formats/v3.sql");
 
 /// A directory with a place for a database.
 struct Yard {

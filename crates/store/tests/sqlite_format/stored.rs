@@ -1,6 +1,6 @@
 //! A stored database of each version is read whole by today's code.
 
-use super::{STORED_V1, STORED_V2, Yard, raw};
+use super::{STORED_V1, STORED_V2, STORED_V3, Yard, raw};
 use serde_json::{Value, json};
 use switchyard_core::{
     ErrorClass, Nano, Usage,
@@ -12,7 +12,7 @@ use switchyard_store::{
     sqlite::{MIGRATIONS, SqliteStore},
 };
 
-fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(tail: &str) -> T {
+pub fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(tail: &str) -> T {
     format!("01900000-0000-7000-8000-0000000000{tail}").parse().unwrap()
 }
 
@@ -172,7 +172,7 @@ fn events() -> [Event; 2] {
     })
 }
 
-fn health() -> [HealthRecord; 2] {
+pub fn health() -> [HealthRecord; 2] {
     [
         HealthRecord {
             provider: "far".into(),
@@ -197,7 +197,7 @@ fn health() -> [HealthRecord; 2] {
     ]
 }
 
-fn cooldowns() -> [CooldownRecord; 2] {
+pub fn cooldowns() -> [CooldownRecord; 2] {
     [
         CooldownRecord {
             target: "far".into(),
@@ -219,7 +219,7 @@ fn cooldowns() -> [CooldownRecord; 2] {
 }
 
 /// What was there from version 1 on, and is the same in every stored database.
-async fn assert_first_tables(store: &SqliteStore) {
+pub async fn assert_first_tables(store: &SqliteStore) {
     let [first, second] = dispatches();
     assert_eq!(store.recent_dispatches(9).await.unwrap(), [second.clone(), first]);
     assert_eq!(store.unfinished_dispatches(9).await.unwrap(), [second]);
@@ -270,7 +270,7 @@ async fn the_migrations_still_make_the_stored_tables() {
             .await
             .unwrap()
     }
-    let stored = [STORED_V1, STORED_V2];
+    let stored = [STORED_V1, STORED_V2, STORED_V3];
     assert_eq!(stored.len(), MIGRATIONS.len(), "every version has its stored database");
     for (version, sql) in (1..).zip(stored) {
         let (made, stored) = (Yard::empty(), Yard::stored(sql).await);

@@ -95,8 +95,18 @@ async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
         at: now_micros(),
         model: attempt.model().to_string(),
         server: attempt.acquired.managed,
+        tier: attempt.resolution.tier.clone(),
+        task: None,
+        batch: None,
+        reserve: None,
     };
-    Ok(attempt.context.store.begin_attempt(&new).await?)
+    match attempt.context.store.begin_attempt(&new).await? {
+        switchyard_store::Begun::Started => Ok(()),
+        switchyard_store::Begun::Refused { .. } => {
+            let what = "an attempt without a reservation was refused";
+            Err(switchyard_store::StoreError::new(ErrorKind::Conflict, what).into())
+        }
+    }
 }
 
 async fn record_dispatch(attempt: &Attempt<'_>) -> Result<(), Refusal> {

@@ -1,0 +1,34 @@
+//! Alerts of the budget: each is told once a day, whoever notices it first.
+
+use super::{SqliteStore, event, fault::failed};
+use crate::{Result, SpendKey};
+use serde_json::Value;
+use sqlx::query;
+
+const RAISE: &str =
+    "INSERT INTO budget_alert (day_start, kind, name, level) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+
+pub(super) async fn raise(
+    store: &SqliteStore,
+    day_start: i64,
+    key: &SpendKey,
+    level: &str,
+    now: i64,
+    data: &Value,
+) -> Result<bool> {
+    let mut transaction = store.write().await?;
+    let raised = query(RAISE)
+        .bind(day_start)
+        .bind(key.kind.as_str())
+        .bind(&key.name)
+        .bind(level)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed("raise the alert"))?;
+    if raised.rows_affected() == 0 {
+        return Ok(false);
+    }
+    event::append(&mut transaction, now, "budget.alert", &key.to_string(), data).await?;
+    transaction.commit().await.map_err(failed("raise the alert"))?;
+    Ok(true)
+}
