@@ -1,16 +1,8 @@
 //! The rules and periods of a budget, as rows: kept for whoever applies them.
 
-use crate::{ledger::SpendKey, words::words};
-use serde::{Deserialize, Serialize};
+use crate::ledger::SpendKey;
 use switchyard_core::Nano;
-
-/// How somebody is paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Billing {
-    Token,
-    Subscription,
-}
+pub use switchyard_core::budget::{Billing, Unit as PeriodUnit};
 
 /// One rule for each key. What is `None` is left to the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +17,6 @@ pub struct BudgetRule {
     pub changed_at: i64,
 }
 
-/// What an allowance is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PeriodUnit {
-    Usd,
-    Requests,
-    Tokens,
-}
-
-/// What a provider allows for a time. Those of one provider, unit and rolling length never overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPeriod {
     pub provider: String,
@@ -60,22 +42,4 @@ pub struct BudgetPeriod {
     pub allowance: i64,
     pub rolling_micros: Option<i64>,
     pub changed_at: i64,
-}
-
-words!(Billing { Token => "token", Subscription => "subscription" });
-words!(PeriodUnit { Usd => "usd", Requests => "requests", Tokens => "tokens" });
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stored_words_are_the_words_of_json() {
-        for billing in Billing::ALL {
-            assert_eq!(serde_json::to_value(billing).unwrap(), billing.as_str());
-        }
-        for unit in PeriodUnit::ALL {
-            assert_eq!(serde_json::to_value(unit).unwrap(), unit.as_str());
-        }
-    }
 }

@@ -3,7 +3,8 @@
 
 use crate::words::words;
 use serde::{Deserialize, Serialize};
-use std::{fmt, ops::Add};
+use std::ops::Add;
+pub use switchyard_core::budget::{Key as SpendKey, Kind as SpendKind};
 use switchyard_core::Nano;
 
 /// How long one row of the rollup lasts, in microseconds: a quarter of an hour. Every offset from UTC in use is
@@ -14,46 +15,6 @@ pub const BUCKET_MICROS: i64 = 900 * 1_000_000;
 #[must_use]
 pub fn bucket(at: i64) -> i64 {
     at.div_euclid(BUCKET_MICROS).saturating_mul(BUCKET_MICROS)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SpendKind {
-    Overall,
-    Provider,
-    Tier,
-    Batch,
-    Task,
-}
-
-/// Whose spending is meant.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SpendKey {
-    pub kind: SpendKind,
-    /// Empty for `Overall`; for `Tier` an empty name is what ran without a tier.
-    pub name: String,
-}
-
-impl SpendKey {
-    #[must_use]
-    pub fn overall() -> Self {
-        Self::new(SpendKind::Overall, "")
-    }
-
-    #[must_use]
-    pub fn new(kind: SpendKind, name: impl Into<String>) -> Self {
-        Self { kind, name: name.into() }
-    }
-}
-
-impl fmt::Display for SpendKey {
-    /// The subject of its events: `overall`, or a kind and a name as in `provider:openai`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            SpendKind::Overall => f.write_str(self.kind.as_str()),
-            kind => write!(f, "{}:{}", kind.as_str(), self.name),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -158,7 +119,6 @@ pub enum GroupBy {
     Batch,
 }
 
-words!(SpendKind { Overall => "overall", Provider => "provider", Tier => "tier", Batch => "batch", Task => "task" });
 words!(Measure { Cost => "cost", Attempts => "attempts", Tokens => "tokens" });
 words!(GroupBy { Provider => "provider", Tier => "tier", Model => "model", Bucket => "bucket", Task => "task", Batch => "batch" });
 
@@ -168,9 +128,6 @@ mod tests {
 
     #[test]
     fn stored_words_are_the_words_of_json() {
-        for kind in SpendKind::ALL {
-            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
-        }
         for measure in Measure::ALL {
             assert_eq!(serde_json::to_value(measure).unwrap(), measure.as_str());
         }

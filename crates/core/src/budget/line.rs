@@ -28,13 +28,39 @@ impl Kind {
             Self::Task => "task",
         }
     }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     pub kind: Kind,
-    /// Empty for all of it.
+    /// Empty for `Overall`; for `Tier` an empty name is what ran without a tier.
     pub name: String,
+}
+
+impl Key {
+    #[must_use]
+    pub fn overall() -> Self {
+        Self::new(Kind::Overall, "")
+    }
+
+    #[must_use]
+    pub fn new(kind: Kind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into() }
+    }
+
+    /// As events are about it: `overall`, or a kind and a name as in `provider:openai`.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match self.kind {
+            Kind::Overall => self.kind.as_str().to_owned(),
+            kind => format!("{}:{}", kind.as_str(), self.name),
+        }
+    }
 }
 
 impl fmt::Display for Key {
@@ -57,6 +83,23 @@ pub enum Billing {
     Subscription,
 }
 
+impl Billing {
+    pub const ALL: [Self; 2] = [Self::Token, Self::Subscription];
+
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Subscription => "subscription",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|billing| billing.as_str() == text)
+    }
+}
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,6 +110,13 @@ pub enum Unit {
 }
 
 impl Unit {
+    pub const ALL: [Self; 3] = [Self::Usd, Self::Requests, Self::Tokens];
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.as_str() == text)
+    }
+
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
