@@ -82,7 +82,8 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
             // It died between the creation of the session and the note of it: the title has our id.
             None => {
                 let found = client.find_sessions(&dispatch.id.to_string()).await.unwrap_or_default();
-                found.into_iter().next().map(|session| session.id)
+                let is_others = |id: &String| dispatch.attempts.iter().any(|other| other.session.as_ref() == Some(id));
+                found.into_iter().map(|session| session.id).find(|id| !is_others(id))
             }
         };
         if let Some(session) = session {

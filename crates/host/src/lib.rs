@@ -14,6 +14,7 @@ pub mod orphan;
 pub mod paths;
 pub mod process;
 mod table;
+pub mod text_file;
 pub mod tree;
 
 pub use guarded::{GuardedChild, GuardedCommand};

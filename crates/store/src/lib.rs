@@ -113,9 +113,9 @@ pub trait Store: Debug + Send + Sync {
     /// Those that are not over at `now`, in order of their targets.
     async fn cooldowns(&self, now: i64) -> Result<Vec<CooldownRecord>>;
 
-    /// Ends the cooldowns of these targets, because a success has proved them wrong, and drops all
-    /// that are over by themselves. Returns how many were ended early; only those are events.
-    async fn end_cooldowns(&self, targets: &[&str], now: i64) -> Result<u64>;
+    /// Ends the cooldowns of these targets that began by a moment, because a success has proved them wrong, and
+    /// drops all that are over by themselves. Returns how many were ended early; only those are events.
+    async fn end_cooldowns(&self, targets: &[&str], began_by: i64, now: i64) -> Result<u64>;
 
     /// What was settled for a key in the buckets that begin at or after `from` and before `until`; for a
     /// batch or a task, over all time. Both are given on the edges of buckets (see [`bucket`]).

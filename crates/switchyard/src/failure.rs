@@ -207,6 +207,7 @@ mod tests {
             store(ErrorKind::Corrupt),
             store(ErrorKind::Unavailable),
             Refusal::Io(std::io::Error::other("it failed")).into(),
+            Refusal::Route(RouteError::NotAllowed { provider: "p".into(), allowed: String::new() }).into(),
         ];
         for failure in failures {
             let documented = documented_exit(&failure.class);

@@ -116,15 +116,34 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
     Ok(())
 }
 
+/// Settings and sections that only the user decides on.
+const FOREIGN: [&str; 12] = [
+    "server.binary",
+    "server.url",
+    "store",
+    "policy",
+    "catalogue",
+    "availability",
+    "fallback.cooldowns",
+    "dispatch.permission_answer",
+    "dispatch.first_token_timeout",
+    "dispatch.inactivity_timeout",
+    "dispatch.retry_wait_cap",
+    "dispatch.provider_retries",
+];
+
 /// Which program is run, who is trusted with prompts and where data goes are not for a
-/// repository to say: to look into one must not be to run it.
+/// repository to say: to look into one must not be to run it. What is learned there about providers holds for all
+/// other work, so the timers that lead to it are not for a repository either.
 fn refuse_foreign(table: &Table, layer: &Layer) -> Result<(), ConfigError> {
     if !matches!(layer.origin, Origin::Repository(_)) {
         return Ok(());
     }
-    for key in ["server.binary", "server.url", "store.url", "policy.allow_providers", "policy.deny_providers"] {
-        let (section, name) = key.split_once('.').unwrap_or((key, ""));
-        if table.get(section).and_then(|section| section.get(name)).is_some() {
+    for key in FOREIGN {
+        let mut parts = key.split('.');
+        let first = parts.next().and_then(|part| table.get(part));
+        let found = parts.fold(first, |value, part| value.and_then(|value| value.get(part)));
+        if found.is_some() {
             return Err(ConfigError::NotForRepositories { origin: layer.origin.to_string(), key });
         }
     }

@@ -62,7 +62,10 @@ fn a_repository_cannot_choose_the_program_or_the_server() {
     for (text, key) in [
         ("[server]\nbinary = \"./evil\"\n", "server.binary"),
         ("server.url = \"http://evil\"\n", "server.url"),
-        ("[store]\nurl = \"sqlite:/elsewhere\"\n", "store.url"),
+        ("[store]\nurl = \"sqlite:/elsewhere\"\n", "store"),
+        ("policy.deny_providers = [\"a\"]\n", "policy"),
+        ("[fallback.cooldowns]\ntimeout = \"365d\"\n", "fallback.cooldowns"),
+        ("[dispatch]\nfirst_token_timeout = \"1ms\"\n", "dispatch.first_token_timeout"),
     ] {
         let error = Layered::merge(&[layer(text)]).map(|_| ()).unwrap_err();
         assert!(error.to_string().contains(&format!("may not set `{key}`")), "{error}");

@@ -30,7 +30,7 @@ pub enum RouteError {
     CapabilityMissing { model: String, need: String, able: String },
     #[error("no connected model fits {what}: {rejected}. Nearest: {nearest}")]
     NothingFits { what: String, rejected: String, nearest: String },
-    #[error("the configuration's policy does not allow provider `{provider}`; {allowed}")]
+    #[error("the configuration's policy does not allow {provider}; {allowed}")]
     NotAllowed { provider: String, allowed: String },
     #[error("model {model} is over its budget: {why}")]
     OverBudget { model: String, why: String },

@@ -8,6 +8,7 @@ use super::{
     pooled::{through_tag, through_tier, with_needs_of},
     resolve,
     resolve::{exact, set_as_default},
+    score::strength,
     wish::{Wish, wish},
 };
 use crate::{
@@ -146,6 +147,10 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
         return Err(exhausted(format!("tier {own} is not in `tier_order`, so none is known to be stronger")));
     };
     let weaker: Vec<ModelRef> = weaker.iter().flat_map(|tier| listed(config, tier)).collect();
+    // A stand-in has to be stronger than what failed, or it would be a step to the side.
+    let failed = tried.iter().filter(|tried| tried.trigger == Trigger::Capability);
+    let strengths = failed.filter_map(|tried| question.catalogue.find(&tried.model).ok()).map(strength);
+    let stronger_than = strengths.max().unwrap_or(-1);
     let mut reasons = Vec::new();
     for stand_ins in PASSES {
         reasons.clear();
@@ -156,7 +161,8 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
                 continue;
             }
             let wish = hop(before, format!("tier {tier}, a stronger one"));
-            let terms = Terms { tried, weaker: &weaker, stand_ins, waiting: Waiting::Refused, ..Terms::FIRST };
+            let terms =
+                Terms { tried, weaker: &weaker, stronger_than, stand_ins, waiting: Waiting::Refused, ..Terms::FIRST };
             match through_tier(question, tier, wish, terms) {
                 Ok(found) => return Ok(found),
                 Err(error) => reasons.push(format!("tier {tier}: {}", in_short(error))),

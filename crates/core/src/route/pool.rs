@@ -8,7 +8,7 @@ use super::{
     availability::{Barred, ProviderBars, Scope},
     needs::{Lack, has},
     resolve::Question,
-    score::points,
+    score::{points, strength},
 };
 use crate::{
     ModelRef,
@@ -100,8 +100,9 @@ impl Ranked<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) tried: &'a [Tried],
-    /// Models that are too weak to stand in.
+    /// Models that are too weak to stand in, and the strength that one which does must pass.
     pub(super) weaker: &'a [ModelRef],
+    pub(super) stronger_than: i64,
     pub(super) stand_ins: StandIns,
     pub(super) waiting: Waiting,
     pub(super) low: Low,
@@ -109,8 +110,14 @@ pub(super) struct Terms<'a> {
 
 impl Terms<'_> {
     /// For a request that has asked nobody yet.
-    pub(super) const FIRST: Terms<'static> =
-        Terms { tried: &[], weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Allowed, low: Low::Allowed };
+    pub(super) const FIRST: Terms<'static> = Terms {
+        tried: &[],
+        weaker: &[],
+        stronger_than: -1,
+        stand_ins: StandIns::Allowed,
+        waiting: Waiting::Allowed,
+        low: Low::Allowed,
+    };
 }
 
 /// Whether a model that a tier does not list may be taken for it when none of its own can be.
@@ -274,6 +281,13 @@ impl<'a> Pool<'a> {
             .collect()
     }
 
+    /// Whether it is only the policy that leaves none: what is not connected could not be asked anyway.
+    pub(super) fn only_policy_rejects(&self) -> bool {
+        let could = |why: &&Why<'_>| !matches!(why, Why::NotConnected | Why::NoKey | Why::NoSuchModel);
+        let mut reasons = self.rejected.keys().filter(could).peekable();
+        reasons.peek().is_some() && reasons.all(|why| matches!(why, Why::NotAllowed))
+    }
+
     /// Whether asking this provider costs nothing more.
     fn is_paid(&self, provider: &str) -> bool {
         self.question.advice.budget.preferred.contains_key(provider)
@@ -318,7 +332,8 @@ impl<'a> Pool<'a> {
 
     fn judge_strength(&self, provider: &str, model: &Model) -> Result<(), Why<'a>> {
         let is_weaker = |weaker: &ModelRef| weaker.provider == provider && weaker.model == model.id;
-        if self.terms.weaker.iter().any(is_weaker) { Err(Why::NotStronger) } else { Ok(()) }
+        let passes = self.terms.stronger_than < 0 || strength(model) > self.terms.stronger_than;
+        if !passes || self.terms.weaker.iter().any(is_weaker) { Err(Why::NotStronger) } else { Ok(()) }
     }
 
     fn reject(&mut self, why: Why<'a>, count: usize, name: impl FnOnce() -> String) {

@@ -217,6 +217,15 @@ fn nothing_fits(mut pool: Pool<'_>, said: &str, question: &Question<'_>) -> Rout
     if rejected.is_empty() && pool.len() == 0 {
         return RouteError::NoModels { what: said.to_owned() };
     }
+    if pool.len() == 0 && pool.only_policy_rejects() {
+        let policy = &question.config.policy;
+        let allowed = format!(
+            "`policy.allow_providers` has: {}; `policy.deny_providers` has: {}",
+            policy.allow_providers.join(", "),
+            policy.deny_providers.join(", ")
+        );
+        return RouteError::NotAllowed { provider: "any provider that is connected".into(), allowed };
+    }
     let waiting = (pool.len() > 0).then(|| format!("{} to be left alone", pool.len()));
     let others = rejected.iter().map(|group| format!("{} {}", group.count, group.why));
     let reasons: Vec<String> = waiting.into_iter().chain(others).collect();

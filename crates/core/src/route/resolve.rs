@@ -101,7 +101,7 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
         } else {
             format!("`policy.allow_providers` has: {}", policy.allow_providers.join(", "))
         };
-        return Err(RouteError::NotAllowed { provider: model.provider, allowed });
+        return Err(RouteError::NotAllowed { provider: format!("provider `{}`", model.provider), allowed });
     }
     if let Some(lack) = question.needs.lacking(found) {
         let able = able(question).join(", ");

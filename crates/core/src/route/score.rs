@@ -45,7 +45,7 @@ pub(super) fn points(model: &Model, score: &Score, today: i64) -> i64 {
 }
 
 /// By the price of what it writes; without one, by its size.
-fn strength(model: &Model) -> i64 {
+pub(super) fn strength(model: &Model) -> i64 {
     let dime_per_million = model.price.output.0 / 100_000_000;
     if model.price.output.0 > 0 {
         return (log2(dime_per_million + 1) * FULL / (9 << 10)).min(FULL);

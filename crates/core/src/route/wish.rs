@@ -72,7 +72,7 @@ fn requested(selector: &Selector, config: &Config, mut trace: Vec<TraceStep>) ->
         Selector::Tag(tag) => (selector.clone(), Rule::Tag, format!("tag {tag}")),
         Selector::Profile(name) => {
             let model = config.profiles.get(name).map_or("", String::as_str);
-            (Selector::from_reference(model, config)?, Rule::Profile, format!("profile {name} runs on {model}"))
+            (Selector::from_reference(model, config)?, Rule::Profile, format!("profile {name}, which runs on {model}"))
         }
         Selector::Default => (Selector::Default, Rule::Default, String::new()),
     };

@@ -49,8 +49,10 @@ async fn answered(
         .map(|row| row.target.as_str())
         .filter(|target| *target == base || *target == model.provider)
         .collect();
+    // What others have met while this answer was under way is newer than the answer.
+    let asked_at = now.saturating_sub(i64::try_from(latency.as_micros()).unwrap_or(i64::MAX));
     if !targets.is_empty() {
-        context.store.end_cooldowns(&targets, now).await?;
+        context.store.end_cooldowns(&targets, asked_at, now).await?;
     }
     let is_known = known.health_of(&model.provider, now).is_some_and(|row| row.status == HealthStatus::Available);
     if is_known && source == HealthSource::Dispatch {
@@ -63,8 +65,8 @@ async fn answered(
         message: None,
         source,
         latency_ms: u64::try_from(latency.as_millis()).ok(),
-        checked_at: now,
-        expires_at: later(now, ttl(&context.config, HealthStatus::Available)),
+        checked_at: asked_at,
+        expires_at: later(asked_at, ttl(&context.config, HealthStatus::Available)),
     };
     context.store.put_health(&health).await
 }

@@ -7,10 +7,15 @@ mod renewed;
 
 pub use feed::{Observed, observe};
 pub use probe::{Check, Freshness, check};
+pub(crate) use renewed::note_refused_key;
 
-use crate::{Context, catalogue::Shelf};
-use switchyard_core::route::{Availability, Bar, HealthStatus};
-use switchyard_store::{CooldownRecord, HealthRecord, Result};
+use crate::Context;
+use std::path::Path;
+use switchyard_core::{
+    ErrorClass,
+    route::{Availability, Bar, HealthStatus},
+};
+use switchyard_store::{CooldownRecord, HealthRecord, HealthSource, Result};
 
 /// What the store knows, as of a moment.
 #[derive(Debug, Clone, Default)]
@@ -29,16 +34,16 @@ impl Known {
 }
 
 /// What is known, after findings about keys that have been changed since are forgotten.
-pub(crate) async fn load_for(context: &Context, shelf: &Shelf, now: i64) -> Result<Known> {
+pub(crate) async fn load_for(context: &Context, directory: &Path, now: i64) -> Result<Known> {
     let known = load(context, now).await?;
-    if renewed::forget_old_keys(context, shelf, &known).await? { load(context, now).await } else { Ok(known) }
+    if renewed::forget_old_keys(context, directory, &known).await? { load(context, now).await } else { Ok(known) }
 }
 
 pub async fn load(context: &Context, now: i64) -> Result<Known> {
     let (health, cooldowns) = tokio::join!(context.store.health(), context.store.cooldowns(now));
     let (health, cooldowns) = (health?, cooldowns?);
     let mut availability = Availability::default();
-    for row in health.iter().filter(|row| row.expires_at > now && row.status != HealthStatus::Available) {
+    for row in health.iter().filter(|row| row.expires_at > now && is_about_the_provider(row)) {
         let told = row.message.as_deref().map_or_else(String::new, |message| format!(", {}", shortened(message)));
         let why = format!("provider {} is {}{told}", row.provider, row.status);
         availability.bar(&row.provider, Bar { until: row.expires_at, why });
@@ -48,6 +53,18 @@ pub async fn load(context: &Context, now: i64) -> Result<Known> {
         availability.bar(&row.target, Bar { until: row.until, why });
     }
     Ok(Known { availability, health, cooldowns })
+}
+
+/// Whether a finding keeps away from all models of a provider. What one model's prompt met says little about the
+/// others, unless it is the key or the line; a probe asks for nothing special, so its findings always count.
+fn is_about_the_provider(row: &HealthRecord) -> bool {
+    match row.status {
+        HealthStatus::Available => false,
+        HealthStatus::KeyInvalid | HealthStatus::KeyMissing => true,
+        HealthStatus::RateLimited | HealthStatus::Unavailable => {
+            row.source == HealthSource::Probe || row.class == Some(ErrorClass::Network)
+        }
+    }
 }
 
 /// A reason is one line of many; the whole message is with the attempt.

@@ -4,7 +4,7 @@
 use super::{Known, load, load_for};
 use crate::{
     Context,
-    catalogue::{self, Extent, Refresh, Shelf},
+    catalogue::{self, Extent, Refresh},
     dispatch::{Options, Refusal, dispatch},
 };
 use std::{path::Path, sync::Arc, time::Duration};
@@ -49,7 +49,7 @@ pub async fn check(
     cancel: &CancellationToken,
 ) -> Result<Check, Refusal> {
     let now = now_micros();
-    let known = load_for(context, &Shelf::of(context, directory), now).await?;
+    let known = load_for(context, directory, now).await?;
     if let Some(record) = stands(&known, provider, freshness, now) {
         return Ok(Check { record: record.clone(), cached: true, model: None, cost_usd: 0.0, cost_known: true });
     }
@@ -131,20 +131,20 @@ async fn ask(
         observed_as: Some(HealthSource::Probe),
         ..Options::default()
     };
+    let began = now_micros();
     let report = dispatch(context, &request, &options, &(Arc::new(|_| {}) as _), cancel).await?;
     let known = load(context, now_micros()).await?;
+    // An older finding is not what this probe found.
+    let noted = known.health_of(&model.provider, now_micros()).filter(|row| row.checked_at >= began).cloned();
     let record = match &report.error {
         Some(error) if error.class == ErrorClass::Cancelled => return Err(Refusal::Cancelled),
-        Some(error) => known.health_of(&model.provider, now_micros()).cloned().unwrap_or_else(|| {
+        Some(error) => noted.unwrap_or_else(|| {
             // It failed in a way that is not the provider's: that it answered at all is what counts.
             let reached = matches!(error.class, ErrorClass::Truncated | ErrorClass::ContentFiltered);
             let status = if reached { HealthStatus::Available } else { HealthStatus::Unavailable };
             finding(context, &model.provider, status, Some((error.class, error.message.clone())))
         }),
-        None => known
-            .health_of(&model.provider, now_micros())
-            .cloned()
-            .unwrap_or_else(|| finding(context, &model.provider, HealthStatus::Available, None)),
+        None => noted.unwrap_or_else(|| finding(context, &model.provider, HealthStatus::Available, None)),
     };
     Ok(Check { record, cached: false, model: Some(model), cost_usd: report.cost_usd, cost_known: report.cost_known })
 }

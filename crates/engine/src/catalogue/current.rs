@@ -1,20 +1,31 @@
-//! The list of models for a decision, from the nearest place that has it: our copy, a server that runs, OpenCode's
-//! files, and only then a server that has to be started.
+//! The list of models for a decision, from the nearest place that has it: our copy, OpenCode's files, and only then
+//! a server.
+//!
+//! To ask a server about a directory makes OpenCode load what is in it, plugins included. A look must not run what a
+//! cloned repository brings, so without being told only directories without settings of their own are asked about,
+//! in their place a neutral one.
 
 use super::{Listed, Origin, Shelf};
 use crate::{
     Context,
     dispatch::Refusal,
-    server::{Want, acquire, endpoint_of, fingerprint, locate_binary, release},
+    server::{Want, acquire, locate_binary, project_stamps, refresh_instance, release},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use switchyard_agents::opencode::{
     ApiError, Client, Endpoint,
     catalogue::{Places, from_files},
 };
 use switchyard_core::DispatchId;
-use switchyard_store::ServerState;
+use switchyard_host::paths::private_dir;
 use uuid::Uuid;
+
+/// How long a server may take to tell what it knows, for a command that could do without, and for one that could not.
+const GLANCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_secs(90);
 
 /// How true a list has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +66,12 @@ pub(crate) async fn current_on(
         return Ok(listed);
     }
     let listed = match gather(context, directory, refresh).await {
-        Ok(listed) => listed,
+        Ok(Gathered { listed, keep }) => {
+            if keep {
+                shelf.put(&listed, Extent::All);
+            }
+            listed
+        }
         Err(refusal) => {
             // An old list is better than none, when it is said.
             let Some(mut old) = copy(None) else { return Err(refusal) };
@@ -63,53 +79,82 @@ pub(crate) async fn current_on(
             return Ok(old);
         }
     };
-    shelf.put(&listed, Extent::All);
     Ok(match extent {
         Extent::All => listed,
         Extent::Connected => listed.connected(),
     })
 }
 
-async fn gather(context: &Context, directory: &Path, refresh: Refresh) -> Result<Listed, Refusal> {
+/// A list, and whether it may be kept as what OpenCode says of this directory.
+struct Gathered {
+    listed: Listed,
+    keep: bool,
+}
+
+async fn gather(context: &Context, directory: &Path, refresh: Refresh) -> Result<Gathered, Refusal> {
     if !context.config.server.url.is_empty() {
         let endpoint = Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() };
-        return Ok(ask_all(&Client::new(&endpoint)?, directory).await?);
+        let listed = ask_all(context, &Client::new(&endpoint)?, directory, refresh).await?;
+        return Ok(Gathered { listed, keep: true });
     }
-    if let Some(client) = running(context).await
-        && let Ok(listed) = ask_all(&client, directory).await
-    {
-        return Ok(listed);
+    let has_opencode = locate_binary(context).is_ok();
+    if refresh == Refresh::Now && has_opencode {
+        return on_managed(context, directory, refresh).await;
     }
     let read = from_files(&places(context, directory));
-    let has_opencode = locate_binary(context).is_ok();
-    if (read.complete && refresh == Refresh::IfStale) || !has_opencode {
+    if read.complete || !has_opencode {
         let mut problems = read.problems;
         if !read.complete {
             problems.push("OpenCode is not here, so its own list of models is not known".into());
         }
-        return Ok(Listed::now(Origin::Files, read.catalogue, problems));
+        return Ok(Gathered { listed: Listed::now(Origin::Files, read.catalogue, problems), keep: read.complete });
     }
+    if project_stamps(directory).is_empty() {
+        return on_managed(context, &neutral(context)?, refresh).await;
+    }
+    let mut problems = read.problems;
+    problems.push(
+        "not all models may be here: OpenCode was not asked, because this directory has OpenCode settings of its own; \
+         --refresh asks it"
+            .into(),
+    );
+    Ok(Gathered { listed: Listed::now(Origin::Files, read.catalogue, problems), keep: false })
+}
+
+/// A directory of ours, with nothing in it that OpenCode would load.
+fn neutral(context: &Context) -> Result<PathBuf, Refusal> {
+    let directory = context.paths.data_dir.join("empty");
+    private_dir(&directory)?;
+    Ok(directory)
+}
+
+/// Asks the managed server, starting one when none runs.
+async fn on_managed(context: &Context, directory: &Path, refresh: Refresh) -> Result<Gathered, Refusal> {
     let holder = DispatchId(Uuid::now_v7());
     let acquired = acquire(context, holder, &Want::Any).await?;
-    let listed = ask_all(&acquired.client, directory).await;
+    let client = acquired.client.in_directory(directory);
+    let stamps = project_stamps(directory);
+    let warning = refresh_instance(context, acquired.managed, &client, directory, &stamps).await;
+    let listed = ask_all(context, &client, directory, refresh).await;
     release(context, acquired, holder).await;
-    Ok(listed?)
+    let mut listed = listed?;
+    let keep = warning.is_none();
+    listed.problems.extend(warning);
+    Ok(Gathered { listed, keep })
 }
 
-async fn ask_all(client: &Client, directory: &Path) -> Result<Listed, ApiError> {
-    let catalogue = client.in_directory(directory).full_catalogue().await?;
-    Ok(Listed::now(Origin::Server, catalogue, Vec::new()))
+async fn ask_all(context: &Context, client: &Client, directory: &Path, refresh: Refresh) -> Result<Listed, ApiError> {
+    let client = client.in_directory(directory);
+    let patience = match refresh {
+        Refresh::IfStale => GLANCE,
+        Refresh::Now => LOOK,
+    };
+    let asked = tokio::time::timeout(patience, client.full_catalogue()).await;
+    let catalogue = asked.map_err(|_| ApiError::Deadline(client.address()))??;
+    Ok(Listed::now(Origin::Server, super::clean(context, catalogue), Vec::new()))
 }
 
-/// A managed server that runs already, with what this command would start one with.
-async fn running(context: &Context) -> Option<Client> {
-    let print = fingerprint(context, &locate_binary(context).ok()?.path);
-    let servers = context.store.servers().await.ok()?;
-    let server = servers.iter().find(|server| server.state == ServerState::Ready && server.fingerprint == print)?;
-    Client::new(&endpoint_of(context, server).ok()?).ok()
-}
-
-fn places(context: &Context, directory: &Path) -> Places {
+pub(crate) fn places(context: &Context, directory: &Path) -> Places {
     let home = context.variable("HOME").map(PathBuf::from).unwrap_or_default();
     Places { home, variables: context.environment.clone(), directory: directory.to_owned() }
 }

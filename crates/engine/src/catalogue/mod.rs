@@ -3,14 +3,17 @@
 mod current;
 mod shelf;
 
-pub(crate) use current::current_on;
 pub use current::{Extent, Refresh, current};
+pub(crate) use current::{current_on, places};
 pub use shelf::{Listed, Origin};
 
 pub(crate) use shelf::Shelf;
 
 use crate::Context;
-use switchyard_agents::opencode::{ApiError, Client};
+use switchyard_agents::opencode::{
+    ApiError, Client,
+    catalogue::{secret_values, without_secrets},
+};
 use switchyard_core::route::Catalogue;
 
 /// What a server said not long ago.
@@ -19,9 +22,35 @@ pub(crate) fn from_server_before(context: &Context, shelf: &Shelf) -> Option<Cat
     (listed.origin == Origin::Server).then_some(listed.catalogue)
 }
 
-/// What the server says now, kept for later.
-pub(crate) async fn ask(client: &Client, shelf: &Shelf) -> Result<Catalogue, ApiError> {
-    let listed = Listed::now(Origin::Server, client.catalogue().await?, Vec::new());
-    shelf.put(&listed, Extent::Connected);
+/// What the server says now, kept for later unless it may have read an older configuration.
+pub(crate) async fn ask(
+    context: &Context,
+    client: &Client,
+    shelf: &Shelf,
+    settings: Settings,
+) -> Result<Catalogue, ApiError> {
+    let listed = Listed::now(Origin::Server, clean(context, client.catalogue().await?), Vec::new());
+    if settings == Settings::Current {
+        shelf.put(&listed, Extent::Connected);
+    }
     Ok(listed.catalogue)
+}
+
+/// Whether the server has read the directory's settings as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Settings {
+    Current,
+    Older,
+}
+
+impl Settings {
+    /// From what a look at the instance had to tell.
+    pub(crate) fn after(warning: Option<&String>) -> Self {
+        if warning.is_some() { Self::Older } else { Self::Current }
+    }
+}
+
+/// The list without names that a configuration made of a secret.
+fn clean(context: &Context, catalogue: Catalogue) -> Catalogue {
+    without_secrets(catalogue, &secret_values(&context.environment))
 }

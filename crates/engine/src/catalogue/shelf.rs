@@ -62,7 +62,6 @@ impl Listed {
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf {
     directory: PathBuf,
-    surroundings: String,
     key: String,
 }
 
@@ -81,12 +80,7 @@ impl Shelf {
     /// The same for those who know the surroundings and the directory's stamps already.
     pub(crate) fn within(context: &Context, surroundings: &str, directory: &Path, stamps: &str) -> Self {
         let key = short_hash(&format!("{surroundings}\n{}\n{stamps}", directory.display()));
-        Self { directory: context.paths.data_dir.join("catalogues"), surroundings: short_hash(surroundings), key }
-    }
-
-    /// What stands for the keys, logins and settings of the user.
-    pub(crate) fn surroundings(&self) -> &str {
-        &self.surroundings
+        Self { directory: context.paths.data_dir.join("catalogues"), key }
     }
 
     /// The connected models, if they were listed not longer ago than `max_age`.

@@ -4,16 +4,20 @@
 use crate::Context;
 use jsonc_parser::ParseOptions;
 use std::path::{Path, PathBuf};
+use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 /// The nearest description of the agent that names a model.
 pub(super) fn model_of(context: &Context, directory: &Path, agent: &str) -> Option<String> {
     if agent.split('/').any(|part| part.is_empty() || part == "..") {
         return None;
     }
-    let places = places(context, directory);
+    nearest(&places(context, directory), agent)
+}
+
+fn nearest(places: &[PathBuf], agent: &str) -> Option<String> {
     let in_file = |place: &PathBuf| {
         ["agent", "agents"].iter().find_map(|folder| {
-            let text = std::fs::read_to_string(place.join(folder).join(format!("{agent}.md"))).ok()?;
+            let text = read_text(&place.join(folder).join(format!("{agent}.md")), MOST_CONFIG_BYTES).ok()?;
             frontmatter_model(&text)
         })
     };
@@ -46,7 +50,7 @@ fn frontmatter_model(text: &str) -> Option<String> {
 
 fn configured_model(place: &Path, agent: &str) -> Option<String> {
     ["opencode.jsonc", "opencode.json"].iter().find_map(|name| {
-        let text = std::fs::read_to_string(place.join(name)).ok()?;
+        let text = read_text(&place.join(name), MOST_CONFIG_BYTES).ok()?;
         let value: serde_json::Value = jsonc_parser::parse_to_serde_value(&text, &ParseOptions::default()).ok()?;
         Some(value.get("agent")?.get(agent)?.get("model")?.as_str()?.to_owned())
     })
@@ -54,7 +58,8 @@ fn configured_model(place: &Path, agent: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::frontmatter_model;
+    use super::{frontmatter_model, nearest};
+    use std::{fs, os::unix::fs::symlink, process::Command, sync::mpsc, time::Duration};
 
     #[test]
     fn the_model_is_read_from_the_head_alone() {
@@ -67,6 +72,33 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(frontmatter_model(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_small_regular_file_is_passed_over() {
+        let scratch = tempfile::tempdir().unwrap();
+        let near = scratch.path().join("near");
+        fs::create_dir_all(near.join("agent/directory.md")).unwrap();
+        symlink("/dev/zero", near.join("agent/zero.md")).unwrap();
+        symlink("/dev/zero", near.join("opencode.json")).unwrap();
+        assert!(
+            Command::new("mkfifo")
+                .args([near.join("agent/fifo.md"), near.join("opencode.jsonc")])
+                .status()
+                .unwrap()
+                .success()
+        );
+        fs::File::create(near.join("agent/large.md")).unwrap().set_len(5 << 30).unwrap();
+        let far = scratch.path().join("far");
+        fs::create_dir_all(far.join("agents")).unwrap();
+        for agent in ["zero", "fifo", "directory", "large"] {
+            fs::write(far.join(format!("agents/{agent}.md")), "---\nmodel: far/model\n---\n").unwrap();
+            let places = [near.clone(), far.clone()];
+            let (sender, receiver) = mpsc::channel();
+            std::thread::spawn(move || sender.send(nearest(&places, agent)));
+            let found = receiver.recv_timeout(Duration::from_secs(1)).expect("it takes too long");
+            assert_eq!(found.as_deref(), Some("far/model"), "{agent}");
         }
     }
 }

@@ -62,7 +62,7 @@ impl Surroundings {
 pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
     let shelf = Shelf::of(context, directory);
     let listed = catalogue::current_on(context, &shelf, directory, refresh, Extent::Connected).await?;
-    let known = availability::load_for(context, &shelf, now_micros()).await?;
+    let known = availability::load_for(context, directory, now_micros()).await?;
     Ok(Surroundings { listed, known, advice: Advice::default() })
 }
 

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     Context,
-    availability::{Observed, observe},
-    server::Acquired,
+    availability::{Observed, note_refused_key, observe},
+    server::{Acquired, give_up},
 };
 use serde_json::json;
 use std::time::Instant;
@@ -68,7 +68,7 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
     let mut warnings = Vec::new();
     let mut resolution = prepared.resolution.clone();
     loop {
-        warnings.extend(resolution.warnings.iter().cloned());
+        add(&mut warnings, &resolution.warnings);
         let attempt = Attempt {
             context: run.context,
             request: run.request,
@@ -89,14 +89,24 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             Err(refusal) => {
                 // What was tried before has been paid for, so it stays the result.
                 let Some(last) = earlier.pop() else { return Err(refusal) };
+                if let (Refusal::Api(error), Some(server)) = (&refusal, run.acquired.managed)
+                    && error.is_server_lost()
+                {
+                    give_up(run.context, server).await;
+                }
                 warnings.push(format!("{} could not be asked: {refusal}", resolution.model));
                 return Ok(Hops { earlier, last, warnings });
             }
         };
-        warnings.extend(outcome.warnings.iter().cloned());
+        add(&mut warnings, &outcome.warnings);
         note_other_model(run, &resolution, &outcome).await;
         let seen = observed(&outcome, run.options.source());
         if let Some(seen) = &seen {
+            if let Observed::Failed { class: ErrorClass::AuthInvalid | ErrorClass::AuthMissing, .. } = seen {
+                let provider = &resolution.model.provider;
+                let env = prepared.catalogue.providers.get(provider).map(|found| found.env.as_slice());
+                note_refused_key(run.context, &run.request.directory, provider, env.unwrap_or_default());
+            }
             observe(run.context, &mut prepared.known, &resolution.model, run.options.source(), seen).await;
         }
         let follows = match following(run, prepared, &resolution, &outcome, &mut tried, timed_from) {
@@ -109,6 +119,15 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
         note_move(run, &tried, &resolution, &follows, &outcome).await;
         earlier.push(Made { resolution, outcome });
         resolution = follows;
+    }
+}
+
+/// Says each thing once: a later decision tells what the earlier ones told.
+fn add(warnings: &mut Vec<String>, more: &[String]) {
+    for warning in more {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
     }
 }
 
@@ -142,6 +161,9 @@ fn following(
     let found = next(&question, resolution, tried, run.options.exchange, agent);
     if matches!(found, Err(RouteError::Held { .. })) {
         return Follows::Nothing(None);
+    }
+    if !outcome.stopped {
+        return because("the failed run may still be going on");
     }
     if run.request.mode != Mode::Text && outcome.tool_calls > 0 {
         return because("the failed one had begun to work in the directory");

@@ -14,13 +14,14 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 
 use crate::{
     Context,
+    catalogue::Settings,
     recover::recover_abandoned,
     server::{Acquired, acquire, give_up, project_stamps, refresh_instance, release},
     tidy::tidy,
 };
 use attempt::twice;
 use hops::{Run, run_hops};
-use prepare::prepare;
+use prepare::{Directory, prepare};
 use std::time::{Duration, Instant};
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{
@@ -45,13 +46,22 @@ pub struct Options {
     pub provider_retries: Option<u32>,
     /// Whether a model that was named may be exchanged for another when it fails.
     pub exchange: Exchange,
+    /// Whether the text itself may choose, when nothing else does.
+    pub classify: bool,
     /// What its outcome is noted as; a dispatch unless it is a probe.
     pub observed_as: Option<HealthSource>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { timeout: None, steps: None, provider_retries: None, exchange: Exchange::Routed, observed_as: None }
+        Self {
+            timeout: None,
+            steps: None,
+            provider_retries: None,
+            exchange: Exchange::Routed,
+            classify: false,
+            observed_as: None,
+        }
     }
 }
 
@@ -120,7 +130,8 @@ async fn on_server(
     let preparing = async {
         let stamps = project_stamps(&request.directory);
         let warning = refresh_instance(context, acquired.managed, &client, &request.directory, &stamps).await;
-        Ok::<_, Refusal>((prepare(context, request, &client, acquired, &stamps).await?, warning))
+        let directory = Directory { stamps: &stamps, settings: Settings::after(warning.as_ref()) };
+        Ok::<_, Refusal>((prepare(context, request, options, &client, acquired, &directory).await?, warning))
     };
     let (mut prepared, warning) = tokio::select! {
         prepared = tokio::time::timeout(READY_WITHIN, preparing) => {

@@ -1,10 +1,10 @@
 //! Everything that can be refused before a model is asked.
 
-use super::refusal::Refusal;
+use super::{Options, refusal::Refusal};
 use crate::{
     Context,
     availability::{self, Known},
-    catalogue::{self, Shelf},
+    catalogue::{self, Settings, Shelf},
     server::Acquired,
 };
 use switchyard_agents::opencode::{ApiError, Client};
@@ -12,7 +12,9 @@ use switchyard_core::{
     config::Config,
     dispatch::{Mode, Request},
     nearest::nearest,
-    route::{Advice, AgentWish, Catalogue, ModelPolicy, Question, Resolution, Selector, check_names, resolve},
+    route::{
+        Advice, AgentWish, Catalogue, ModelPolicy, Question, Resolution, Selector, check_names, classify, resolve,
+    },
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::ErrorKind;
@@ -65,31 +67,54 @@ pub fn check_locally(config: &Config, request: &Request) -> Result<(), Refusal> 
     Ok(())
 }
 
+/// The directory's OpenCode settings, as files and as the server has read them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Directory<'a> {
+    pub(super) stamps: &'a str,
+    pub(super) settings: Settings,
+}
+
 pub(super) async fn prepare(
     context: &Context,
     request: &Request,
+    options: &Options,
     client: &Client,
     acquired: &Acquired,
-    stamps: &str,
+    directory: &Directory<'_>,
 ) -> Result<Prepared, Refusal> {
-    let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, stamps);
+    let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, directory.stamps);
+    let request = &going_on(context, request).await?;
     let leading = choose_agent(request, client, acquired);
-    let (known, leading) = tokio::join!(availability::load_for(context, &shelf, now_micros()), leading);
+    let (known, leading) = tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading);
     let (known, (agent, wish)) = (known?, leading?);
-    let advice = Advice { agent: wish, ..Advice::default() };
+    let classified = options.classify.then(|| classify(&request.prompt, request.images.len(), &context.config));
+    let advice = Advice { agent: wish, classified, ..Advice::default() };
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
         // A server of the user's may have changed without a sign; a managed one has what our copy has.
         Some(copy) => match resolve(&question(context, request, &copy, &known, &advice)) {
             Ok(resolution) => (resolution, copy),
-            Err(_) => route(context, request, client, &shelf, &known, &advice).await?,
+            Err(_) => route(context, request, client, &shelf, directory.settings, &known, &advice).await?,
         },
-        None => route(context, request, client, &shelf, &known, &advice).await?,
+        None => route(context, request, client, &shelf, directory.settings, &known, &advice).await?,
     };
     if let Some(session) = &request.session {
         check_session(context, session, &request.directory, &resolution, acquired, client).await?;
     }
     Ok(Prepared { resolution, catalogue, known, advice, agent })
+}
+
+/// A session speaks with one model: whoever goes on with it and names none means that one.
+async fn going_on(context: &Context, request: &Request) -> Result<Request, Refusal> {
+    let mut request = request.clone();
+    if let Some(session) = &request.session
+        && request.selector == Selector::Default
+        && let Ok(record) = context.store.session(session).await
+        && let Ok(model) = record.model.parse()
+    {
+        request.selector = Selector::Exact(model);
+    }
+    Ok(request)
 }
 
 /// Chooses from what the server says now: before anything is refused, it is asked.
@@ -98,10 +123,11 @@ async fn route(
     request: &Request,
     client: &Client,
     shelf: &Shelf,
+    settings: Settings,
     known: &Known,
     advice: &Advice,
 ) -> Result<(Resolution, Catalogue), Refusal> {
-    let catalogue = catalogue::ask(client, shelf).await?;
+    let catalogue = catalogue::ask(context, client, shelf, settings).await?;
     let resolution = resolve(&question(context, request, &catalogue, known, advice))?;
     Ok((resolution, catalogue))
 }

@@ -3,7 +3,7 @@
 use super::{Area, Finding, Patient, opencode::Binary};
 use crate::{
     Context,
-    catalogue::{self, Shelf},
+    catalogue::{self, Settings, Shelf},
     server::{
         ServerError, ServerStatus, Want, acquire, project_stamps, refresh_instance, release, statuses, version_warning,
     },
@@ -50,8 +50,9 @@ pub(super) async fn server_and_providers(
     let client = acquired.client.in_directory(patient.directory);
     // A warning of this look would only say that the providers may be those of a moment ago.
     let stamps = project_stamps(patient.directory);
-    drop(refresh_instance(context, acquired.managed, &client, patient.directory, &stamps).await);
-    let catalogue = catalogue::ask(&client, &Shelf::of(context, patient.directory)).await;
+    let warning = refresh_instance(context, acquired.managed, &client, patient.directory, &stamps).await;
+    let shelf = Shelf::of(context, patient.directory);
+    let catalogue = catalogue::ask(context, &client, &shelf, Settings::after(warning.as_ref())).await;
     let mut findings = match acquired.managed {
         Some(_) => managed(context).await,
         None => vec![named_server(named, &acquired.version)],

@@ -28,7 +28,7 @@ pub(super) async fn raise(
     if raised.rows_affected() == 0 {
         return Ok(false);
     }
-    event::append(&mut transaction, now, "budget.alert", &key.to_string(), data).await?;
+    event::append(&mut transaction, now, "budget.alert", &key.subject(), data).await?;
     transaction.commit().await.map_err(failed("raise the alert"))?;
     Ok(true)
 }

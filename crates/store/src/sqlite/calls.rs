@@ -119,8 +119,8 @@ impl Store for SqliteStore {
         cooldown::active(self, now).await
     }
 
-    async fn end_cooldowns(&self, targets: &[&str], now: i64) -> Result<u64> {
-        cooldown::end(self, targets, now).await
+    async fn end_cooldowns(&self, targets: &[&str], began_by: i64, now: i64) -> Result<u64> {
+        cooldown::end(self, targets, began_by, now).await
     }
 
     async fn spent(&self, key: &SpendKey, from: i64, until: i64) -> Result<Spent> {

@@ -17,7 +17,7 @@ const PUT: &str = "
 const ACTIVE: &str = "SELECT * FROM cooldown WHERE until > ?1 ORDER BY target";
 
 const END: &str = "
-    DELETE FROM cooldown WHERE until <= ?2 OR target IN (SELECT value FROM json_each(?1))
+    DELETE FROM cooldown WHERE until <= ?2 OR (since <= ?3 AND target IN (SELECT value FROM json_each(?1)))
     RETURNING target, trigger, until";
 
 pub(super) async fn put(store: &SqliteStore, cooldown: &CooldownRecord) -> Result<()> {
@@ -44,9 +44,10 @@ pub(super) async fn active(store: &SqliteStore, now: i64) -> Result<Vec<Cooldown
     rows.map_err(failed("read the cooldowns"))?.iter().map(row::cooldown).collect()
 }
 
-pub(super) async fn end(store: &SqliteStore, targets: &[&str], now: i64) -> Result<u64> {
+pub(super) async fn end(store: &SqliteStore, targets: &[&str], began_by: i64, now: i64) -> Result<u64> {
     let mut transaction = store.write().await?;
-    let removed = query(END).bind(Value::from(targets).to_string()).bind(now).fetch_all(&mut *transaction).await;
+    let removed =
+        query(END).bind(Value::from(targets).to_string()).bind(now).bind(began_by).fetch_all(&mut *transaction).await;
     let mut active = Vec::new();
     for removed in &removed.map_err(failed("end the cooldowns"))? {
         let until: i64 = row::get(removed, "until")?;

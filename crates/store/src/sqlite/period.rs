@@ -69,7 +69,7 @@ pub(super) async fn all(store: &SqliteStore) -> Result<Vec<BudgetPeriod>> {
 }
 
 fn subject(provider: &str) -> String {
-    SpendKey::new(SpendKind::Provider, provider).to_string()
+    SpendKey::new(SpendKind::Provider, provider).subject()
 }
 
 fn period(row: &SqliteRow) -> Result<BudgetPeriod> {

@@ -42,7 +42,7 @@ pub(super) async fn put(store: &SqliteStore, rule: &BudgetRule) -> Result<()> {
         "stop_percent": rule.stop_percent,
         "unknown_allowed": rule.unknown_allowed,
     });
-    event::append(&mut transaction, rule.changed_at, "budget.changed", &rule.key.to_string(), &data).await?;
+    event::append(&mut transaction, rule.changed_at, "budget.changed", &rule.key.subject(), &data).await?;
     transaction.commit().await.map_err(failed("keep the budget rule"))
 }
 
@@ -53,7 +53,7 @@ pub(super) async fn remove(store: &SqliteStore, key: &SpendKey, now: i64) -> Res
         return Ok(false);
     }
     let data = json!({ "what": "rule", "change": "removed" });
-    event::append(&mut transaction, now, "budget.changed", &key.to_string(), &data).await?;
+    event::append(&mut transaction, now, "budget.changed", &key.subject(), &data).await?;
     transaction.commit().await.map_err(failed("remove the budget rule"))?;
     Ok(true)
 }

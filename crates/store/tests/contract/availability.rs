@@ -126,7 +126,7 @@ pub async fn another_store_sees_a_cooldown_until_it_is_over(backend: &dyn Backen
     }
     other.put_cooldown(&sample::cooldown("far/large", 200, 400)).await.unwrap();
     assert_eq!(other.cooldowns(300).await.unwrap(), slice::from_ref(&model), "the other's longer one stands");
-    assert_eq!(other.end_cooldowns(&["far/large"], 310).await.unwrap(), 1);
+    assert_eq!(other.end_cooldowns(&["far/large"], 310, 310).await.unwrap(), 1);
     assert_eq!(store.cooldowns(0).await.unwrap(), []);
 }
 
@@ -144,7 +144,7 @@ pub async fn a_success_ends_cooldowns_and_tells(backend: &dyn Backend) {
     }
     let began = story(&*store).await.len();
     let targets = ["far/large", "far", "far", "named/over", "unknown"];
-    assert_eq!(store.end_cooldowns(&targets, 100).await.unwrap(), 2);
+    assert_eq!(store.end_cooldowns(&targets, 100, 100).await.unwrap(), 2);
     assert_eq!(store.cooldowns(0).await.unwrap(), slice::from_ref(&stays), "what is over is dropped as well");
     let ended = |target: &str, until| {
         let data = json!({ "trigger": "overloaded", "until": until });
@@ -153,10 +153,10 @@ pub async fn a_success_ends_cooldowns_and_tells(backend: &dyn Backend) {
     let told = [ended("far", 600), ended("far/large", 500)];
     assert_eq!(story(&*store).await[began..], told);
 
-    assert_eq!(store.end_cooldowns(&targets, 101).await.unwrap(), 0, "nothing is left to end");
-    assert_eq!(store.end_cooldowns(&[], 102).await.unwrap(), 0);
+    assert_eq!(store.end_cooldowns(&targets, 101, 101).await.unwrap(), 0, "nothing is left to end");
+    assert_eq!(store.end_cooldowns(&[], 102, 102).await.unwrap(), 0);
     assert_eq!(store.cooldowns(102).await.unwrap(), [stays]);
-    assert_eq!(store.end_cooldowns(&[], 900).await.unwrap(), 0, "an end by itself is not told");
+    assert_eq!(store.end_cooldowns(&[], 900, 900).await.unwrap(), 0, "an end by itself is not told");
     assert_eq!(store.cooldowns(0).await.unwrap(), []);
     assert_eq!(story(&*store).await[began..], told);
 }

@@ -48,6 +48,9 @@ pub struct DispatchArgs {
     /// Choose the model of a worker's profile, like coder
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// Choose by what the prompt looks like, as `switchyard route` does
+    #[arg(long)]
+    route: bool,
     /// When the named model fails, ask another one (routed ones move on by themselves)
     #[arg(long)]
     fallback: bool,
@@ -107,7 +110,7 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
     let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
     let exchange = if args.fallback { Exchange::Asked } else { Exchange::Routed };
-    let options = Options { timeout, steps: args.steps, exchange, ..Options::default() };
+    let options = Options { timeout, steps: args.steps, exchange, classify: args.route, ..Options::default() };
     check_locally(&settings.layered.config, &request)?;
     let context = settings.into_context().await?;
     let format = global.format();
@@ -224,6 +227,9 @@ fn header(report: &DispatchReport, request: &Request, options: &Options) -> Stri
             modifiers.push(format!("routed: {name}"));
         }
         (_, Selector::Tag(tag)) => modifiers.push(format!("routed: {tag}")),
+        (Rule::Classifier, _) => {
+            modifiers.push(format!("routed: {}", report.route.task_type.as_deref().unwrap_or("by its text")));
+        }
         (Rule::Agent, _) => modifiers.push("agent's model".to_owned()),
         (Rule::Default, _) => modifiers.push("default model".to_owned()),
         _ => {}

@@ -186,7 +186,9 @@ fn can(model: &Model) -> String {
 async fn compare(global: &Global, context: &Context, args: &CompareArgs) -> Result<ExitCode, Failure> {
     let directory = input::directory(None)?;
     let listed = current(context, &directory, refresh(args.refresh), Extent::All).await?;
-    let around = surroundings(context, &directory, Refresh::IfStale).await?;
+    let mut around = surroundings(context, &directory, Refresh::IfStale).await?;
+    // One list for all of them, so that what is compared can be compared.
+    around.listed.catalogue = listed.catalogue.connected();
     let mut rows: Vec<Row<'_>> = Vec::new();
     for name in &args.models {
         let selector = super::selection::model(&context.config, name)?;

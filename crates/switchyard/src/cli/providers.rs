@@ -75,18 +75,19 @@ pub async fn run(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Fail
     }
 }
 
+/// Whether a cooldown's target is this provider or one of its models.
+fn concerns(target: &str, provider: &str) -> bool {
+    target.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Forgets what stands against a provider and its models, or against all.
 async fn forget(context: &Context, provider: Option<&str>) -> Result<(), Failure> {
     let now = now_micros();
-    let is_meant = |target: &str| {
-        provider.is_none_or(|provider| {
-            target.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
-    };
+    let is_meant = |target: &str| provider.is_none_or(|provider| concerns(target, provider));
     let cooldowns = context.store.cooldowns(now).await?;
     let targets: Vec<&str> =
         cooldowns.iter().map(|row| row.target.as_str()).filter(|target| is_meant(target)).collect();
-    context.store.end_cooldowns(&targets, now).await?;
+    context.store.end_cooldowns(&targets, now, now).await?;
     Ok(context.store.forget_health(provider).await?)
 }
 
@@ -110,7 +111,12 @@ async fn list(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Failure
                 .iter()
                 .map(|(id, found)| {
                     let health = known.health_of(id, now_micros());
-                    let health = health.map_or_else(|| "not checked".to_owned(), told);
+                    let mut health = health.map_or_else(|| "not checked".to_owned(), told);
+                    for row in known.cooldowns.iter().filter(|row| concerns(&row.target, id)) {
+                        let left = u64::try_from(row.until - now_micros()).unwrap_or_default() / 1_000_000 + 1;
+                        let left = duration::show(Duration::from_secs(left));
+                        health = format!("{health}\n{} left alone for another {left} ({})", row.target, row.trigger);
+                    }
                     vec![id.clone(), found.standing().to_owned(), found.models.len().to_string(), health]
                 })
                 .collect();
@@ -121,11 +127,10 @@ async fn list(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Failure
 }
 
 fn document(id: &str, found: &Provider, known: &Known) -> Value {
-    let own = format!("{id}/");
     let cooldowns: Vec<Value> = known
         .cooldowns
         .iter()
-        .filter(|row| row.target == id || row.target.starts_with(&own))
+        .filter(|row| concerns(&row.target, id))
         .map(|row| json!({"target": row.target, "trigger": row.trigger, "until_ms": row.until / 1000, "message": row.message}))
         .collect();
     json!({"provider": id, "name": found.name, "source": found.source, "has_key": found.has_key,
@@ -162,19 +167,32 @@ async fn run_check(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failur
     };
     let cancel = cancel_on_signal();
     let mut checks = Vec::new();
+    let mut unasked = false;
     for name in &names {
         let display = Display::new(false, &format!("asking {name}"));
         let checked = check(&context, &directory, name, freshness, &cancel).await;
         display.finish();
-        checks.push(checked?);
+        match checked {
+            Ok(checked) => checks.push(checked),
+            // What was found out before stays said; one that cannot be asked is no reason to stop.
+            Err(refusal) if names.len() > 1 && !cancel.is_cancelled() => {
+                ui::warn(&format!("{name} could not be checked: {refusal}"));
+                unasked = true;
+            }
+            Err(refusal) => return Err(refusal.into()),
+        }
     }
     show(global.format(), args.provider.is_some(), &checks);
-    Ok(ExitCode::from(checks.iter().map(|check| severity(check.record.status)).max().map_or(1, |(_, code)| code)))
+    let worst = checks.iter().map(|check| severity(check.record.status)).max();
+    // One that could not be asked counts as unavailable.
+    let worst = worst.max(unasked.then(|| severity(HealthStatus::Unavailable)));
+    Ok(ExitCode::from(worst.map_or(1, |(_, code)| code)))
 }
 
 async fn usable(context: &Context, directory: &Path) -> Result<Vec<String>, Failure> {
     let listed = current(context, directory, Refresh::IfStale, Extent::Connected).await?;
-    let usable = listed.catalogue.providers.iter().filter(|(_, found)| found.is_usable());
+    let policy = &context.config.policy;
+    let usable = listed.catalogue.providers.iter().filter(|(id, found)| found.is_usable() && policy.allows(id));
     Ok(usable.map(|(id, _)| id.clone()).collect())
 }
 

@@ -8,6 +8,9 @@ use switchyard_core::{
     route::{Scope, Trigger},
 };
 
+/// What a score gives for a trait.
+type Weight = fn(&Score) -> i64;
+
 fn config() -> Config {
     Layered::merge(&[]).expect("the built-in settings are fine").config
 }
@@ -15,7 +18,7 @@ fn config() -> Config {
 #[test]
 fn scores_are_documented() {
     let config = config();
-    let traits: [(&str, fn(&Score) -> i64); 9] = [
+    let traits: [(&str, Weight); 9] = [
         ("cheap", |score| score.cheap),
         ("strong", |score| score.strong),
         ("middle", |score| score.middle),

@@ -6,9 +6,11 @@
 mod files;
 mod lenient;
 mod listed;
+mod secrets;
 mod server;
 #[cfg(test)]
 mod tests;
 
-pub use files::{FromFiles, Places, from_files};
+pub use files::{FromFiles, Places, credential_stamp, from_files};
+pub use secrets::{secret_values, without_secrets};
 pub(super) use server::{AllProviders, ConfiguredModels, ConfiguredProviders, connected, full};

@@ -2,12 +2,11 @@
 //! another, and the models that are asked.
 
 use super::*;
-use std::time::Duration;
 
-const NOW: i64 = 1_794_700_000_000_000;
-const SOON: i64 = NOW + 60_000_000;
+pub(super) const NOW: i64 = 1_794_700_000_000_000;
+pub(super) const SOON: i64 = NOW + 60_000_000;
 
-const TIERS: &str = r#"
+pub(super) const TIERS: &str = r#"
 [tiers]
 haiku = ["a/h1", "b/h2"]
 flash = ["a/f1"]
@@ -17,7 +16,7 @@ opus = ["b/o1"]
 "#;
 
 /// Three providers with the models of the tiers, one model that no tier lists, and a provider without a key.
-fn listed(toml: &str) -> World {
+pub(super) fn listed(toml: &str) -> World {
     let eyes = Model { image_input: true, ..model("s3", 12.0) };
     let a = vec![model("h1", 0.5), model("f1", 1.0), model("s1", 10.0), model("p1", 20.0)];
     let b = vec![model("h2", 0.6), model("s2", 11.0), model("o1", 50.0)];
@@ -34,23 +33,23 @@ fn listed(toml: &str) -> World {
 
 /// A request and how it may move.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    reference: &'a str,
-    exchange: Exchange,
-    agent: Option<&'a str>,
-    needs: Needs,
+pub(super) struct Asked<'a> {
+    pub(super) reference: &'a str,
+    pub(super) exchange: Exchange,
+    pub(super) agent: Option<&'a str>,
+    pub(super) needs: Needs,
 }
 
-fn routed(reference: &str) -> Asked<'_> {
+pub(super) fn routed(reference: &str) -> Asked<'_> {
     Asked { reference, exchange: Exchange::Routed, agent: None, needs: Needs::default() }
 }
 
-fn asked(reference: &str) -> Asked<'_> {
+pub(super) fn asked(reference: &str) -> Asked<'_> {
     Asked { exchange: Exchange::Asked, ..routed(reference) }
 }
 
 /// The decisions, one for each model that is asked, and the error when the failures outlast the models.
-fn walk(world: &World, request: Asked<'_>, failures: &[Trigger]) -> (Vec<Resolution>, Option<RouteError>) {
+pub(super) fn walk(world: &World, request: Asked<'_>, failures: &[Trigger]) -> (Vec<Resolution>, Option<RouteError>) {
     let selector = world.selector(request.reference).unwrap();
     let question = world.question(&selector, request.needs);
     let mut hops = vec![resolve(&question).unwrap()];
@@ -68,7 +67,7 @@ fn walk(world: &World, request: Asked<'_>, failures: &[Trigger]) -> (Vec<Resolut
 
 /// The models of a walk, and at its end what the error says.
 #[track_caller]
-fn check(world: &World, request: Asked<'_>, failures: &[Trigger], expected: &[&str], end: Option<&str>) {
+pub(super) fn check(world: &World, request: Asked<'_>, failures: &[Trigger], expected: &[&str], end: Option<&str>) {
     let (hops, error) = walk(world, request, failures);
     let models: Vec<String> = hops.iter().map(|hop| hop.model.to_string()).collect();
     assert_eq!(models, expected, "{error:?}");
@@ -81,8 +80,8 @@ fn check(world: &World, request: Asked<'_>, failures: &[Trigger], expected: &[&s
     }
 }
 
-const LIMIT: Trigger = Trigger::RateLimit;
-const WEAK: Trigger = Trigger::Capability;
+pub(super) const LIMIT: Trigger = Trigger::RateLimit;
+pub(super) const WEAK: Trigger = Trigger::Capability;
 
 #[test]
 fn the_chain_is_the_agents_then_the_tiers_then_the_default_one() {
@@ -305,117 +304,4 @@ fn a_hop_waits_for_nobody() {
     let (_, error) = walk(&world, routed("haiku"), &[WEAK]);
     let why = error.unwrap().to_string();
     assert!(why.contains("tier flash: ") && why.contains("to be left alone"), "{why}");
-}
-
-#[test]
-fn the_story_of_one_and_of_three_hops() {
-    let world = listed("");
-    let (hops, _) = walk(&world, routed("task=code-review"), &[LIMIT, WEAK, Trigger::Overloaded]);
-    let moves = [
-        ("a/s1", "rate_limit", "b/s2", Some("sonnet"), None),
-        ("b/s2", "capability", "a/p1", Some("pro"), Some("sonnet")),
-        // Nothing else is in this tier, so the best by its score stands in for it.
-        ("a/p1", "overloaded", "b/o1", Some("pro"), Some("sonnet")),
-    ];
-    let said: Vec<String> =
-        moves.iter().map(|(from, trigger, to, ..)| format!("{from} failed ({trigger}), so {to} is asked")).collect();
-    for (index, (_, _, to, tier, requested)) in moves.into_iter().enumerate() {
-        let hop = &hops[index + 1];
-        assert_eq!(hop.model.to_string(), to);
-        assert_eq!((hop.rule, hop.task_type.as_deref()), (Rule::TaskType, Some("code-review")));
-        assert_eq!((hop.tier.as_deref(), hop.requested_tier.as_deref()), (tier, requested), "{to}");
-        let chosen: Vec<_> =
-            hop.trace.iter().filter(|step| step.chosen).map(|step| step.candidate.as_deref()).collect();
-        assert_eq!(chosen, [Some(to)]);
-        let steps: Vec<_> =
-            hop.trace.iter().filter(|step| step.step == Step::Fallback).map(|step| step.why.as_str()).collect();
-        assert_eq!(steps, said[..=index]);
-        // Each move is told once, after what was told before.
-        let told: Vec<_> = hop.warnings.iter().filter(|warning| warning.contains("failed (")).collect();
-        assert_eq!(told, said[..=index].iter().collect::<Vec<_>>());
-        assert!(said[..=index].iter().all(|said| hop.reason.contains(said.as_str())), "{}", hop.reason);
-        assert!(hop.reason.starts_with("task type code-review goes to tier sonnet; a/s1 is the first of it"));
-        assert!(hop.trace.starts_with(&[hops[0].trace[0].clone()]));
-    }
-    assert!(hops[3].warnings.last().unwrap().ends_with("b/o1 stands in"), "{:?}", hops[3].warnings);
-}
-
-#[test]
-fn what_was_told_before_a_hop_is_still_told() {
-    let mut world = listed("");
-    world.advice.budget.is_set = true;
-    world.advice.budget.degraded.insert("opus".into(), "80 % is spent".into());
-    let (hops, _) = walk(&world, routed("opus"), &[LIMIT]);
-    assert_eq!((hops[0].tier.as_deref(), hops[0].requested_tier.as_deref()), (Some("pro"), Some("opus")));
-    assert_eq!((hops[1].tier.as_deref(), hops[1].requested_tier.as_deref()), (Some("pro"), Some("opus")));
-    assert_eq!(hops[1].warnings[0], "tier opus gives way to pro: 80 % is spent");
-}
-
-#[test]
-fn needs_policy_and_budget_hold_at_each_hop() {
-    let images = Needs { images: 1, ..Needs::default() };
-    let see = |reference| Asked { needs: images, ..routed(reference) };
-    let mut world = listed("");
-    // Only one model takes images, wherever it is looked for.
-    check(&world, see("sonnet"), &[LIMIT], &["c/s3"], Some("cannot take images"));
-    check(&world, see("sonnet"), &[WEAK], &["c/s3"], Some("cannot take images"));
-    check(&world, see("node:fast"), &[WEAK], &["c/s3"], Some("cannot take images"));
-    let painter = Model { image_input: true, ..model("painter", 30.0) };
-    world.catalogue.providers.insert("d".into(), provider(Source::Config, false, vec![painter]));
-    check(&world, see("sonnet"), &[LIMIT], &["c/s3", "d/painter"], None);
-    check(&world, see("sonnet"), &[WEAK], &["c/s3", "d/painter"], None);
-    world.config.policy.deny_providers = vec!["d".into()];
-    check(&world, see("sonnet"), &[LIMIT], &["c/s3"], Some("1 its provider is not allowed"));
-    // Along a chain and up as well, a tag's own needs included.
-    let mut tagged = listed("[fallback]\ndefault = [\"a/s1\", \"extra/free\"]\n");
-    check(&tagged, routed("node:vision"), &[LIMIT], &["c/s3"], Some("a/s1: cannot take images; extra/free: cannot"));
-    check(&tagged, routed("node:vision"), &[WEAK], &["c/s3"], Some("tier pro: "));
-    tagged.config.policy.allow_providers = vec!["c".into()];
-    check(&tagged, routed("sonnet"), &[LIMIT], &["c/s3"], Some("a/s1: its provider is not allowed"));
-    // A provider without money is passed over, a tier that has to give way is no way up.
-    let mut spent = listed("");
-    spent.advice.budget.exhausted.insert("b".into(), "b has spent its budget".into());
-    check(&spent, routed("sonnet"), &[LIMIT], &["a/s1", "c/s3"], None);
-    spent.advice.budget.degraded.insert("flash".into(), "80 % is spent".into());
-    check(&spent, routed("haiku"), &[WEAK], &["a/h1", "a/s1"], None);
-    for tier in ["sonnet", "pro", "opus"] {
-        spent.advice.budget.degraded.insert(tier.into(), "80 % is spent".into());
-    }
-    check(&spent, routed("haiku"), &[WEAK], &["a/h1"], Some("tier flash: gives way, 80 % is spent; tier sonnet"));
-}
-
-#[test]
-fn a_failure_cools_down_for_its_time() {
-    let second = Duration::from_secs;
-    let built_in = config().fallback.cooldowns;
-    let short = config_with("[fallback.cooldowns]\nlongest = \"90s\"\n").fallback.cooldowns;
-    let endless = config_with("[fallback.cooldowns]\nlongest = \"none\"\n").fallback.cooldowns;
-    let off = config_with("[fallback.cooldowns]\nrate_limit = \"none\"\nquota = \"0\"\n").fallback.cooldowns;
-    let table = [
-        (&built_in, Trigger::RateLimit, None, Some(60)),
-        (&built_in, Trigger::Overloaded, None, Some(120)),
-        (&built_in, Trigger::Timeout, None, Some(180)),
-        (&built_in, Trigger::ApiError, None, Some(300)),
-        (&built_in, Trigger::AuthError, None, Some(3600)),
-        (&built_in, Trigger::Quota, None, Some(3600)),
-        (&built_in, Trigger::Capability, None, None),
-        (&built_in, Trigger::Capability, Some(500), None),
-        // What the provider says counts when it is longer, but not for ever.
-        (&built_in, Trigger::RateLimit, Some(5), Some(60)),
-        (&built_in, Trigger::RateLimit, Some(61), Some(61)),
-        (&built_in, Trigger::RateLimit, Some(86_400), Some(86_400)),
-        (&built_in, Trigger::RateLimit, Some(86_401), Some(86_400)),
-        (&built_in, Trigger::Quota, Some(7200), Some(7200)),
-        (&short, Trigger::RateLimit, Some(500), Some(90)),
-        // The limit is for what a provider asks, not for what the user laid down.
-        (&short, Trigger::ApiError, Some(500), Some(300)),
-        (&endless, Trigger::RateLimit, Some(1_000_000), Some(1_000_000)),
-        (&off, Trigger::RateLimit, None, None),
-        (&off, Trigger::RateLimit, Some(500), None),
-        (&off, Trigger::Quota, Some(500), None),
-        (&off, Trigger::Timeout, None, Some(180)),
-    ];
-    for (cooldowns, trigger, said, expected) in table {
-        assert_eq!(cooldowns.after(trigger, said.map(second)), expected.map(second), "{trigger} {said:?}");
-    }
 }

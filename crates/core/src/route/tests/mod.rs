@@ -1,4 +1,5 @@
 mod fallback;
+mod hops;
 mod properties;
 
 use super::*;
@@ -257,7 +258,7 @@ fn the_policy_holds_for_named_models_too_and_fails_closed() {
     assert!(matches!(refused, RouteError::NotAllowed { .. }), "{refused}");
     world.config = config_with("[policy]\nallow_providers = [\"nobody\"]\n");
     let nothing = world.resolve("tier=sonnet", Needs::default()).unwrap_err();
-    assert!(nothing.to_string().contains("its provider is not allowed"), "{nothing}");
+    assert!(nothing.to_string().contains("does not allow any provider that is connected"), "{nothing}");
     world.config = config_with("[policy]\ndeny_providers = [\"local\"]\n");
     assert_eq!(world.resolve("tier=haiku", Needs::default()).unwrap().model.provider, "openai");
 }

@@ -13,7 +13,7 @@ use prompts::{Ran, run_prompts};
 use serde_json::Value;
 use session::{close_session, open_session};
 use std::time::{Duration, Instant};
-use switchyard_agents::opencode::{Client, Failure, GiveUp, Sink};
+use switchyard_agents::opencode::{Client, Failure, GiveUp, Sink, StopOutcome};
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
     dispatch::{Mode, Request},
@@ -60,6 +60,8 @@ pub(super) struct Outcome {
     /// Why it was ended before it ended by itself.
     pub(super) gave_up: Option<GiveUp>,
     pub(super) tool_calls: u32,
+    /// False when the server did not say that the run has ended.
+    pub(super) stopped: bool,
 }
 
 impl Attempt<'_> {
@@ -78,7 +80,7 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
             let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
             // It may not even have been recorded; the error that stopped it is the one to tell.
-            drop(store.finish_attempt(attempt.id, attempt.ordinal, &end).await);
+            drop(twice(|| store.finish_attempt(attempt.id, attempt.ordinal, &end)).await);
             return Err(error);
         }
     };
@@ -98,12 +100,12 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
         Err(error) => Err(error.to_string()),
     };
     tracing::debug!(session, ?closed, "the session is closed");
-    let Ran { report, result, mut warnings, .. } = ran;
+    let Ran { report, result, mut warnings, tool_calls, .. } = ran;
     let kept = closed.as_ref().copied().unwrap_or(true);
     warnings.extend(closed.err().map(|error| format!("the dispatch could not be recorded: {error}")));
     warnings.extend(bill.warning);
     warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
-    if attempt.request.mode == Mode::Agent && result.is_ok() && report.verdict.tool_calls == 0 {
+    if attempt.request.mode == Mode::Agent && result.is_ok() && tool_calls == 0 {
         warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
     }
     Ok(Outcome {
@@ -119,7 +121,8 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
         warnings,
         duration: began.elapsed(),
         gave_up: report.gave_up,
-        tool_calls: report.verdict.tool_calls,
+        tool_calls,
+        stopped: !matches!(report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable)),
     })
 }
 

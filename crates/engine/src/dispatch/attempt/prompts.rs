@@ -3,9 +3,16 @@
 use super::Attempt;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
 use switchyard_agents::opencode::{
-    Expect, Failure, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, StepLimit, run_prompt,
+    Expect, Failure, PermissionPolicy, Progress, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, Sink,
+    StepLimit, run_prompt,
 };
 use switchyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, dispatch::Mode, id::message_id};
 use uuid::Uuid;
@@ -23,6 +30,8 @@ pub(super) struct Ran {
     pub(super) is_complete: bool,
     pub(super) result: Result<(String, Option<Value>), Failure>,
     pub(super) warnings: Vec<String>,
+    /// Tools that were used, as far as anybody saw.
+    pub(super) tool_calls: u32,
 }
 
 /// Prompts until the answer fits its schema, or the tries or the time are used up.
@@ -31,6 +40,8 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
     let mut warnings = Vec::new();
     let mut tries = 0;
     let (mut usage, mut cost, mut is_complete) = (Usage::default(), Nano::ZERO, true);
+    let (sink, seen) = counting_tools(attempt.sink);
+    let mut read = 0_u32;
     loop {
         let limits = limits(attempt);
         let message = fresh_message_id();
@@ -45,10 +56,13 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
             expect,
             shape: if attempt.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
             limits,
-            sink: attempt.sink,
+            sink: &sink,
             cancel: attempt.cancel,
         })
         .await;
+        read = read.saturating_add(report.verdict.tool_calls);
+        // A run that cannot be read back may have used tools that only its events told of.
+        let tool_calls = read.max(seen.load(Ordering::Relaxed));
         usage = usage + report.verdict.usage;
         cost = cost + report.verdict.cost.unwrap_or_default();
         // The amounts of several prompts are each rounded; only the session has their exact sum.
@@ -68,17 +82,30 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
         let Some(fault) = fault else {
             let result = report.verdict.outcome.clone().map(|answer| (answer.text, answer.structured));
             let result = result.map_err(|failure| with_key_knowledge(attempt, failure));
-            return Ran { report, usage, cost, is_complete, result, warnings };
+            return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
         };
         if tries >= attempt.context.config.dispatch.structured_retries {
             let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
             let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
-            return Ran { report, usage, cost, is_complete, result, warnings };
+            return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
         }
         tries += 1;
         warnings.push(format!("try {tries} did not fit the schema: {fault}"));
         prompt = format!("Your last answer does not fit the required schema: {fault}\nAnswer again, corrected.");
     }
+}
+
+/// The same sink, counting the tools that pass.
+fn counting_tools(sink: &Sink) -> (Sink, Arc<AtomicU32>) {
+    let seen = Arc::new(AtomicU32::new(0));
+    let (inner, count) = (Arc::clone(sink), Arc::clone(&seen));
+    let counting: Sink = Arc::new(move |progress| {
+        if matches!(progress, Progress::Tool { .. }) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        inner(progress);
+    });
+    (counting, seen)
 }
 
 /// A refused key is a missing key when there is none.

@@ -11,6 +11,7 @@ use crate::{
 };
 use std::time::Duration;
 use switchyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
+use switchyard_core::dispatch::Mode;
 use switchyard_host::clock::now_micros;
 use switchyard_store::{ErrorKind, NewAttempt, NewDispatch, SessionRecord, SessionState};
 
@@ -155,11 +156,13 @@ pub(super) async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ra
         put_session(attempt, session, state).await?;
         return Ok(kept);
     }
-    if afterwards(attempt.request) == Afterwards::Keep {
+    // Nobody goes on with a text that did not come, and another model may have been asked instead.
+    let failed_text = ran.result.is_err() && attempt.request.mode == Mode::Text && attempt.request.session.is_none();
+    if afterwards(attempt.request) == Afterwards::Keep && !failed_text {
         put_session(attempt, session, SessionState::Kept).await?;
         return Ok(true);
     }
-    if keeper_deletes(attempt) {
+    if attempt.acquired.managed.is_some() {
         put_session(attempt, session, SessionState::Doomed).await?;
         return Ok(false);
     }

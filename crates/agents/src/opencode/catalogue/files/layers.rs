@@ -1,16 +1,20 @@
 //! OpenCode's configuration, its layers merged from the weakest to the strongest: objects key by key,
 //! anything else replaced whole.
 //!
-//! The merged value holds keys in clear: `settings` takes what it needs and drops the rest.
+//! The merged value holds the keys that are written in the files themselves: its readers take what they need and drop
+//! the rest.
 
-use super::{Places, substitute::substitute};
+use super::{
+    Places,
+    substitute::{Mark, substitute},
+};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::{Map, Value};
 use std::{
     collections::BTreeSet,
-    io::ErrorKind,
     path::{Path, PathBuf},
 };
+use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
@@ -20,10 +24,10 @@ enum Layer {
     Content(String),
 }
 
-pub(super) fn merged(places: &Places, problems: &mut Vec<String>) -> Map<String, Value> {
+pub(super) fn merged(places: &Places, mark: Mark, problems: &mut Vec<String>) -> Map<String, Value> {
     let mut config = Map::new();
     for layer in weak_to_strong(places) {
-        match layer.read(places) {
+        match layer.read(places, mark) {
             Ok(Read { config: stronger, missing_files }) => {
                 merge(&mut config, stronger);
                 if missing_files > 0 {
@@ -76,21 +80,19 @@ impl Layer {
     }
 
     /// A file that is not there says nothing. A reason never quotes the text.
-    fn read(&self, places: &Places) -> Result<Read, String> {
+    fn read(&self, places: &Places, mark: Mark) -> Result<Read, String> {
         let (text, base) = match self {
             Self::Content(text) => (text.clone(), places.directory.as_path()),
-            Self::File(path) => match std::fs::read_to_string(path) {
+            Self::File(path) => match read_text(path, MOST_CONFIG_BYTES) {
                 Ok(text) => (text, path.parent().unwrap_or(&places.directory)),
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                    return Ok(Read::default());
-                }
-                Err(error) => return Err(format!("cannot be read: {}", error.kind())),
+                Err(error) if error.is_absent() => return Ok(Read::default()),
+                Err(error) => return Err(format!("cannot be read: {error}")),
             },
         };
         if text.trim().is_empty() {
             return Ok(Read::default());
         }
-        let substituted = substitute(&text, base, places);
+        let substituted = substitute(&text, base, places, mark);
         match parse_to_serde_value::<Value>(&substituted.text, &ParseOptions::default()) {
             Ok(Value::Object(config)) => Ok(Read { config, missing_files: substituted.missing_files }),
             Ok(_) => Err("is not an object".to_owned()),

@@ -2,7 +2,8 @@
 
 use super::{super::lenient::Secret, Places};
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, io::ErrorKind};
+use std::collections::BTreeMap;
+use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Login {
@@ -21,8 +22,12 @@ impl Login {
 }
 
 pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> BTreeMap<String, Login> {
-    let entries = content(places, problems).or_else(|| file(places, problems)).unwrap_or_default();
-    entries.into_iter().filter_map(|(provider, entry)| Some((provider, login(&entry)?))).collect()
+    entries(places, problems).into_iter().filter_map(|(provider, entry)| Some((provider, login(&entry)?))).collect()
+}
+
+/// The logins with their keys, for those who keep none.
+pub(super) fn entries(places: &Places, problems: &mut Vec<String>) -> Map<String, Value> {
+    content(places, problems).or_else(|| file(places, problems)).unwrap_or_default()
 }
 
 fn login(entry: &Value) -> Option<Login> {
@@ -46,13 +51,13 @@ fn content(places: &Places, problems: &mut Vec<String>) -> Option<Map<String, Va
 
 fn file(places: &Places, problems: &mut Vec<String>) -> Option<Map<String, Value>> {
     let path = places.logins();
-    let problem = match std::fs::read(&path) {
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
+    let problem = match read_text(&path, MOST_CONFIG_BYTES) {
+        Ok(text) => match serde_json::from_str(&text) {
             Ok(entries) => return Some(entries),
             Err(_) => "is not a JSON object".to_owned(),
         },
-        Err(error) if error.kind() == ErrorKind::NotFound => return None,
-        Err(error) => format!("cannot be read: {}", error.kind()),
+        Err(error) if error.is_absent() => return None,
+        Err(error) => format!("cannot be read: {error}"),
     };
     problems.push(format!("{}: {problem}", path.display()));
     None

@@ -5,6 +5,7 @@
 //! add, and the catalogue that is built into OpenCode.
 
 mod build;
+mod credential;
 mod described;
 mod draft;
 mod layers;
@@ -16,8 +17,10 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 
+pub use credential::credential_stamp;
 pub use places::Places;
 
+use super::secrets::{masked, secret_values, without_secrets};
 use switchyard_core::route::Catalogue;
 
 /// What the files tell.
@@ -38,5 +41,11 @@ pub fn from_files(places: &Places) -> FromFiles {
     let logins = logins::read(places, &mut problems);
     let cache = models_cache::read(places, &mut problems);
     let sources = build::Sources { places, settings, logins, cache };
-    FromFiles { complete: sources.is_complete(), catalogue: sources.catalogue(), problems }
+    // A secret can also be the value of a variable that does not look like one.
+    let secrets = secret_values(&places.variables);
+    FromFiles {
+        complete: sources.is_complete(),
+        catalogue: without_secrets(sources.catalogue(), &secrets),
+        problems: problems.into_iter().map(|problem| masked(problem, &secrets)).collect(),
+    }
 }

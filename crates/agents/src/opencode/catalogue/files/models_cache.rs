@@ -7,7 +7,11 @@ use super::{
     draft::{Draft, USUAL_PACKAGE},
 };
 use serde::Deserialize;
-use std::{collections::BTreeMap, io::ErrorKind};
+use std::collections::BTreeMap;
+use switchyard_host::text_file::read_text;
+
+/// Many times what all models of the world need today.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) type ModelsCache = BTreeMap<String, StoredProvider>;
 
@@ -26,16 +30,14 @@ pub(super) struct StoredProvider {
 /// `None` when there is none that can be read: then OpenCode uses the one that it was built with.
 pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> Option<ModelsCache> {
     let path = places.models_cache()?;
-    let problem = match std::fs::read(&path) {
-        Ok(bytes) => match serde_json::from_slice::<Option<ModelsCache>>(&bytes) {
+    let problem = match read_text(&path, MOST_BYTES) {
+        Ok(text) => match serde_json::from_str::<Option<ModelsCache>>(&text) {
             Ok(cache) => return cache,
             Err(_) => "is not a catalogue of models".to_owned(),
         },
         // Normal before the first download, but a file that the user names should be there.
-        Err(error) if error.kind() == ErrorKind::NotFound && places.variable("OPENCODE_MODELS_PATH").is_none() => {
-            return None;
-        }
-        Err(error) => format!("cannot be read: {}", error.kind()),
+        Err(error) if error.is_absent() && places.variable("OPENCODE_MODELS_PATH").is_none() => return None,
+        Err(error) => format!("cannot be read: {error}"),
     };
     problems.push(format!("{}: {problem}", path.display()));
     None

@@ -5,6 +5,7 @@ use super::{
     Places,
     described::Described,
     layers,
+    substitute::Mark,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -46,7 +47,7 @@ struct Options {
 }
 
 pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> Settings {
-    let mut config = layers::merged(places, problems);
+    let mut config = layers::merged(places, Mark::Present, problems);
     let mut take = |key: &str| config.remove(key).unwrap_or_default();
     let model = |value: Value| value.as_str().and_then(|name| name.parse().ok());
     let names = |value: Value| serde_json::from_value::<BTreeSet<String>>(value).ok();

@@ -1,6 +1,10 @@
 //! Tables for each kind of source, on a scratch home. A marker stands wherever a key may stand; it must
 //! not be found in anything that comes out.
 
+mod credential;
+mod foreign_files;
+mod secrets;
+
 use super::{FromFiles, Places, from_files};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::Path};
@@ -54,12 +58,16 @@ impl Scratch {
         self.root.path().join(path).to_string_lossy().into_owned()
     }
 
-    fn read(&self) -> FromFiles {
-        let places = Places {
+    fn places(&self) -> Places {
+        Places {
             home: self.root.path().join("home"),
             variables: self.variables.clone(),
             directory: self.root.path().join("project/inner"),
-        };
+        }
+    }
+
+    fn read(&self) -> FromFiles {
+        let places = self.places();
         let found = from_files(&places);
         let shown = format!("{places:?}{found:?}{}", serde_json::to_string(&found.catalogue).unwrap());
         assert!(!shown.contains("marker"), "a key came out");
