@@ -19,6 +19,7 @@ mod servers;
 mod sessions;
 mod structured;
 mod text;
+mod trust;
 mod yard;
 
 use std::sync::OnceLock;

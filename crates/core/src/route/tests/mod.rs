@@ -1,3 +1,5 @@
+//! Each rule of a choice, by tables: who is chosen, why, and what is said about it.
+
 mod fallback;
 mod hops;
 mod properties;
