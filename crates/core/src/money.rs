@@ -57,13 +57,12 @@ impl Sum for Nano {
 impl fmt::Display for Nano {
     /// Four digits for everyday amounts, more when the amount would otherwise read as nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let usd = self.as_usd();
-        if self.0 == 0 {
-            write!(f, "$0")
-        } else if self.0.abs() < 100_000 {
-            write!(f, "${usd:.9}")
-        } else {
-            write!(f, "${usd:.4}")
+        let usd = self.as_usd().abs();
+        let sign = if self.0 < 0 { "-" } else { "" };
+        match self.0.unsigned_abs() {
+            0 => write!(f, "$0"),
+            1..100_000 => write!(f, "{sign}${usd:.9}"),
+            _ => write!(f, "{sign}${usd:.4}"),
         }
     }
 }
@@ -134,5 +133,6 @@ mod tests {
         assert_eq!(Nano(0).to_string(), "$0");
         assert_eq!(Nano(1_234).to_string(), "$0.000001234");
         assert_eq!(Nano(3_150_000).to_string(), "$0.0032");
+        assert_eq!(Nano(-3_150_000).to_string(), "-$0.0032");
     }
 }

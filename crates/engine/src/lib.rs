@@ -3,6 +3,7 @@
 //! Nothing here prints, and nothing here reads the process environment: the caller hands it in.
 
 pub mod availability;
+pub mod budget;
 pub mod catalogue;
 pub mod choose;
 pub mod conformance;

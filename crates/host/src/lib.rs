@@ -4,6 +4,7 @@
 
 pub mod bounded;
 pub mod clock;
+pub mod day;
 pub mod detached;
 pub mod git;
 pub mod guard;

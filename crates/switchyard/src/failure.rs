@@ -134,6 +134,7 @@ impl From<Refusal> for Failure {
             Refusal::Store(error) | Refusal::Server(ServerError::Store(error)) => error.into(),
             Refusal::Io(error) => Self::unavailable("host", error, "run `switchyard doctor`"),
             Refusal::BadRequest(_) => Self::usage(message, "see `switchyard dispatch --help`"),
+            Refusal::Configuration(_) => Self::configuration(message),
             Refusal::NoDirectory(_) => Self::usage(message, "name an existing one with --dir"),
             Refusal::UnknownAgent { .. } => Self::usage(message, "leave --agent out, or name one of those"),
             Refusal::UnknownCommand { .. } => Self::usage(message, "commands live in `.opencode/command/`"),
@@ -155,14 +156,15 @@ impl From<Refusal> for Failure {
                 hint: "change `policy` in your own configuration, or choose a model of an allowed provider".into(),
                 ..Self::usage(message, "")
             },
-            Refusal::NotReady(_) | Refusal::Server(_) | Refusal::Api(_) | Refusal::Cancelled | Refusal::Route(_) => {
-                match refusal.class() {
-                    Some(class) => Self::classed(class, message),
-                    None => {
-                        Self::usage(message, "see `switchyard task-types`, `switchyard tiers` and `switchyard tags`")
-                    }
-                }
-            }
+            Refusal::NotReady(_)
+            | Refusal::Budget { .. }
+            | Refusal::Server(_)
+            | Refusal::Api(_)
+            | Refusal::Cancelled
+            | Refusal::Route(_) => match refusal.class() {
+                Some(class) => Self::classed(class, message),
+                None => Self::usage(message, "see `switchyard task-types`, `switchyard tiers` and `switchyard tags`"),
+            },
         }
     }
 }

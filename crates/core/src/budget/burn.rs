@@ -26,10 +26,10 @@ pub fn burn_rate(spent: i64, from: i64, now: i64, until: i64, left: i64, earlier
     let per_hour = whole(i128::from(spent.max(0)) * MICROS_PER_HOUR / passed);
     let exhausted_at = if left <= 0 {
         Some(now)
-    } else if per_hour == 0 {
+    } else if spent <= 0 {
         None
     } else {
-        let micros = i128::from(left) * MICROS_PER_HOUR / i128::from(per_hour);
+        let micros = i128::from(left) * passed / i128::from(spent);
         Some(now.saturating_add(whole(micros)))
     };
     BurnRate {

@@ -56,8 +56,11 @@ pub fn estimate(
             let known = |limit: u64, otherwise: u64| if limit == 0 { otherwise } else { limit };
             let input = known(model.context, prompt_tokens.saturating_mul(4)).max(prompt_tokens);
             let output = known(model.output, output.saturating_mul(4));
-            let usage =
-                Usage { input: input.saturating_mul(steps), output: output.saturating_mul(steps), ..Usage::default() };
+            let input = input.saturating_mul(steps);
+            // Some charge more for a prompt that they keep than for one that they only read.
+            let (input, cache_write) =
+                if model.price.cache_write > model.price.input { (0, input) } else { (input, 0) };
+            let usage = Usage { input, cache_write, output: output.saturating_mul(steps), ..Usage::default() };
             of(usage, Basis::WorstCase)
         }
         (Reserving::Likely, Some(history)) if history.samples >= ENOUGH => Estimate {

@@ -181,10 +181,10 @@ impl Line {
         u32::try_from(percent).unwrap_or(u32::MAX)
     }
 
-    /// Where spending stops.
+    /// Where spending stops. A part of a request cannot be made, so the last one may be.
     #[must_use]
     pub fn stop_at(&self) -> i64 {
-        let stop = i128::from(self.limit.max(0)) * i128::from(self.stop_percent) / 100;
+        let stop = (i128::from(self.limit.max(0)) * i128::from(self.stop_percent) + 99) / 100;
         i64::try_from(stop).unwrap_or(i64::MAX)
     }
 

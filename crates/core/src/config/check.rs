@@ -24,6 +24,14 @@ impl Config {
                 format!("{} is not between 1 and 100", self.dispatch.agent_steps),
             ));
         }
+        for (name, low, high) in [
+            ("stop_percent", self.budget.degrade_percent, self.budget.stop_percent),
+            ("out_percent", self.budget.warn_percent, self.budget.out_percent),
+        ] {
+            if low > high || high > 100 {
+                faults.push((format!("budget.{name}"), format!("{high} is not between {low} and 100")));
+            }
+        }
         if !(1..=20).contains(&self.fallback.depth) {
             faults.push(("fallback.depth".into(), format!("{} is not between 1 and 20", self.fallback.depth)));
         }

@@ -117,13 +117,14 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
 }
 
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 12] = [
+const FOREIGN: [&str; 13] = [
     "server.binary",
     "server.url",
     "store",
     "policy",
     "catalogue",
     "availability",
+    "budget",
     "fallback.cooldowns",
     "dispatch.permission_answer",
     "dispatch.first_token_timeout",

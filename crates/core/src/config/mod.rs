@@ -9,7 +9,7 @@ mod variables;
 
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use routing::{
-    Availability, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Policy, Score, Tag,
+    Availability, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Policy, Score, Tag,
 };
 pub use variables::overrides_from_variables;
 
@@ -30,6 +30,7 @@ pub struct Config {
     pub catalogue: Catalogue,
     pub policy: Policy,
     pub availability: Availability,
+    pub budget: Budget,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,

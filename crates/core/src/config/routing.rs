@@ -34,6 +34,19 @@ pub struct Availability {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    pub time_zone: String,
+    pub day_starts_at: String,
+    pub degrade_percent: u32,
+    pub stop_percent: u32,
+    pub warn_percent: u32,
+    pub out_percent: u32,
+    pub expected_output: u64,
+    pub strict: bool,
+    pub unknown_allowed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fallback {
     pub depth: usize,
     pub triggers: Vec<Trigger>,

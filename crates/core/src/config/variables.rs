@@ -34,6 +34,7 @@ pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<
 fn assignment(path: &str, default: &Value, value: &str) -> String {
     let literal = match default {
         Value::Integer(_) if value.parse::<i64>().is_ok() => value.to_owned(),
+        Value::Boolean(_) if matches!(value, "true" | "false") => value.to_owned(),
         Value::Array(_) => {
             let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect()).to_string()

@@ -28,20 +28,10 @@ pub(super) fn find(name: &str, catalogue: &Catalogue, policy: &Policy) -> Result
     };
     let query = query.to_lowercase();
     let words: Vec<&str> = words_of(&query).collect();
-    let mut best: Option<Match> = None;
-    let mut found: Vec<(&str, &Model)> = Vec::new();
-    for (provider, listed, model) in catalogue.models() {
-        if !listed.is_usable() || !policy.allows(provider) {
-            continue;
-        }
-        let Some(matched) = compare(&query, &words, model) else { continue };
-        if best.is_none_or(|best| matched > best) {
-            best = Some(matched);
-            found.clear();
-        }
-        if best == Some(matched) {
-            found.push((provider, model));
-        }
+    // Ids are what people copy; the names that providers show are looked at only when no id is meant.
+    let mut found = matching(&query, &words, catalogue, policy, |model| &model.id);
+    if found.is_empty() {
+        found = matching(&query, &words, catalogue, policy, |model| &model.name);
     }
     match found.as_slice() {
         [] => Err(RouteError::NoSuchName { name: name.to_owned(), suggestion: suggestion(&query, catalogue) }),
@@ -58,15 +48,43 @@ pub(super) fn find(name: &str, catalogue: &Catalogue, policy: &Policy) -> Result
     }
 }
 
-fn compare(query: &str, words: &[&str], model: &Model) -> Option<Match> {
-    if model.id.eq_ignore_ascii_case(query) {
+/// The models that match best, by one of their names.
+fn matching<'a>(
+    query: &str,
+    words: &[&str],
+    catalogue: &'a Catalogue,
+    policy: &Policy,
+    name: impl Fn(&Model) -> &str,
+) -> Vec<(&'a str, &'a Model)> {
+    let mut best: Option<Match> = None;
+    let mut found = Vec::new();
+    for (id, provider) in catalogue.providers.iter().filter(|(id, listed)| listed.is_usable() && policy.allows(id)) {
+        for model in provider.models.values() {
+            let Some(matched) = compare(query, words, name(model)) else { continue };
+            if best.is_none_or(|best| matched > best) {
+                best = Some(matched);
+                found.clear();
+            }
+            if best == Some(matched) {
+                found.push((id.as_str(), model));
+            }
+        }
+    }
+    found
+}
+
+fn compare(query: &str, words: &[&str], name: &str) -> Option<Match> {
+    // A name that is shorter than its words together has no room for them.
+    if name.len() < words.iter().map(|word| word.len()).sum() {
+        return None;
+    }
+    if name.eq_ignore_ascii_case(query) {
         return Some(Match::Id);
     }
-    if same_letters(query, &model.id) || same_letters(query, &model.name) {
+    if same_letters(query, name) {
         return Some(Match::Letters);
     }
-    let all_in = |name: &str| words.iter().all(|word| has_word(name, word));
-    (!words.is_empty() && (all_in(&model.id) || all_in(&model.name))).then_some(Match::Words)
+    (!words.is_empty() && words.iter().all(|word| has_word(name, word))).then_some(Match::Words)
 }
 
 /// Looks for the word's letters first: they are mostly not there at all.

@@ -8,14 +8,19 @@ use super::{
     availability::{Barred, ProviderBars, Scope},
     needs::{Lack, has},
     resolve::Question,
-    score::{points, strength},
+    score::{most_points, points, strength},
 };
 use crate::{
     ModelRef,
     config::{Capability, Score},
     duration,
 };
-use std::{cmp::Ordering, collections::BTreeMap, fmt, time::Duration};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+    fmt,
+    time::Duration,
+};
 
 const MICROS_PER_DAY: i64 = 24 * 3600 * 1_000_000;
 /// Candidates that a decision keeps, and names that it gives for each reason.
@@ -141,6 +146,33 @@ pub(super) enum Waiting {
     Refused,
 }
 
+/// The standing of the best that could be asked now, as many as are shown. Whoever cannot come near them need not be
+/// looked at closely; when all wait, everybody is.
+#[derive(Default)]
+struct Best {
+    /// The worst comes last.
+    places: Vec<((u16, u16, Status), Reverse<i64>)>,
+}
+
+impl Best {
+    fn add(&mut self, rank: (u16, u16, Status), score: i64) {
+        let standing = (rank, Reverse(score));
+        let place = self.places.partition_point(|known| *known <= standing);
+        if place < SHOWN {
+            self.places.insert(place, standing);
+            self.places.truncate(SHOWN);
+        }
+    }
+
+    /// Whether a model of this rank cannot be among them, whatever its name and date.
+    fn is_out_of_reach(&self, rank: (u16, u16, Status), most: impl FnOnce() -> i64) -> bool {
+        match self.places.get(SHOWN - 1) {
+            Some((worst, Reverse(score))) => rank > *worst || (rank == *worst && most() < *score),
+            None => false,
+        }
+    }
+}
+
 pub(super) struct Pool<'a> {
     question: &'a Question<'a>,
     needs: Needs,
@@ -150,6 +182,8 @@ pub(super) struct Pool<'a> {
     /// Those that were named and are there, so that nothing is judged or counted twice.
     named: Vec<(&'a str, &'a str)>,
     candidates: Vec<Ranked<'a>>,
+    /// Candidates that cannot be among the best, and are counted only.
+    others: usize,
     rejected: BTreeMap<Why<'a>, (usize, Vec<String>)>,
 }
 
@@ -162,7 +196,7 @@ impl<'a> Pool<'a> {
         terms: Terms<'a>,
     ) -> Self {
         let (named, candidates) = (Vec::new(), Vec::new());
-        Self { question, needs, score, wants, terms, named, candidates, rejected: BTreeMap::new() }
+        Self { question, needs, score, wants, terms, named, candidates, others: 0, rejected: BTreeMap::new() }
     }
 
     /// Judges a model that is named; the later it is named, the lower it ranks.
@@ -193,6 +227,8 @@ impl<'a> Pool<'a> {
 
     /// Judges everything that is connected and was not named.
     pub(super) fn add_all(&mut self) {
+        let mut best = Best::default();
+        let today = self.question.now.div_euclid(MICROS_PER_DAY);
         for (id, provider) in &self.question.catalogue.providers {
             let mut named: Vec<&str> =
                 self.named.iter().filter(|(own, _)| own == id).map(|(_, model)| *model).collect();
@@ -208,8 +244,17 @@ impl<'a> Pool<'a> {
                 let judged = self.judge_model(id, model).and_then(|()| self.judge_strength(id, model));
                 match judged {
                     Ok(()) => {
-                        let mut ranked = self.rank(id, model, &bars);
-                        ranked.rank.0 = place;
+                        let rank = self.place(place, model);
+                        if best.is_out_of_reach(rank, || most_points(model, self.score)) {
+                            self.others += 1;
+                            continue;
+                        }
+                        let score = points(model, self.score, today);
+                        let ranked =
+                            Ranked { provider: id, model, variant: None, score, barred: bars.of(&model.id), rank };
+                        if ranked.barred.is_none() {
+                            best.add(rank, score);
+                        }
                         self.candidates.push(ranked);
                     }
                     Err(why) => self.reject(why, 1, || format!("{id}/{}", model.id)),
@@ -223,7 +268,7 @@ impl<'a> Pool<'a> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.candidates.len()
+        self.candidates.len() + self.others
     }
 
     /// The best that can be asked now; when all wait, the one that waits least.
@@ -288,21 +333,38 @@ impl<'a> Pool<'a> {
         reasons.peek().is_some() && reasons.all(|why| matches!(why, Why::NotAllowed))
     }
 
+    /// What the budget says, when it is what leaves none.
+    pub(super) fn only_budget_rejects(&self) -> Option<String> {
+        let could =
+            |why: &&Why<'_>| !matches!(why, Why::NotConnected | Why::NoKey | Why::NoSuchModel | Why::NotAllowed);
+        let reasons: Vec<&Why<'_>> = self.rejected.keys().filter(could).collect();
+        let spent = |why: &&Why<'_>| match why {
+            Why::Exhausted(told) => Some((*told).to_owned()),
+            _ => None,
+        };
+        reasons.iter().map(spent).collect::<Option<Vec<_>>>()?.into_iter().next()
+    }
+
     /// Whether asking this provider costs nothing more.
     fn is_paid(&self, provider: &str) -> bool {
         self.question.advice.budget.preferred.contains_key(provider)
     }
 
-    fn rank(&self, provider: &'a str, model: &'a Model, bars: &ProviderBars<'a>) -> Ranked<'a> {
+    /// Where a model stands before its points count.
+    fn place(&self, place: u16, model: &Model) -> (u16, u16, Status) {
         let lacking = self.wants.iter().filter(|want| !has(model, **want)).count();
         let aside = if model.status == Status::Deprecated { Status::Deprecated } else { Status::Active };
+        (place, u16::try_from(lacking).unwrap_or(u16::MAX), aside)
+    }
+
+    fn rank(&self, provider: &'a str, model: &'a Model, bars: &ProviderBars<'a>) -> Ranked<'a> {
         Ranked {
             provider,
             model,
             variant: None,
             score: points(model, self.score, self.question.now.div_euclid(MICROS_PER_DAY)),
             barred: bars.of(&model.id),
-            rank: (0, u16::try_from(lacking).unwrap_or(u16::MAX), aside),
+            rank: self.place(0, model),
         }
     }
 

@@ -14,27 +14,37 @@ use crate::{
 /// The score of a tier or tag that names none.
 const PLAIN_SCORE: &str = "balanced";
 
-/// The tier, or the next cheaper one when only providers that are running low could serve it.
+/// The tier. When its choice is a provider that is running low, another of its list is asked, else the next cheaper
+/// tier; when there is neither, it stays.
 pub(super) fn through_tier(
     question: &Question<'_>,
     asked: &str,
-    mut wish: Wish,
+    wish: Wish,
     terms: Terms<'_>,
 ) -> Result<Resolution, RouteError> {
     let low = &question.advice.budget.low;
     if low.is_empty() {
         return of_tier(question, asked, wish, terms);
     }
-    if let Ok(found) = of_tier(question, asked, wish.clone(), Terms { low: Low::Refused, ..terms }) {
+    let plain = of_tier(question, asked, wish.clone(), terms)?;
+    // A stand-in has the tier for want of anything else; a cheaper tier would not be better served.
+    let tier = plain.tier.as_deref().unwrap_or(asked);
+    let is_listed = question.config.tiers.get(tier).is_some_and(|list| list.contains(&plain.model.to_string()));
+    let Some(why) = low.get(&plain.model.provider).filter(|_| is_listed) else { return Ok(plain) };
+    let spare = Terms { low: Low::Refused, stand_ins: StandIns::Refused, ..terms };
+    if let Ok(found) = of_tier(question, asked, wish.clone(), spare) {
         return Ok(found);
     }
-    let tier = within_budget(question, asked, &mut wish);
-    let Some(below) = question.config.tier_below(&tier) else { return of_tier(question, asked, wish, terms) };
-    let why = low.values().next().cloned().unwrap_or_default();
-    give_way(&mut wish, &tier, below, &why);
-    let mut found = of_tier(question, below, wish, terms)?;
-    found.requested_tier = Some(asked.to_owned());
-    Ok(found)
+    let Some(below) = question.config.tier_below(tier) else { return Ok(plain) };
+    let mut lower = wish;
+    give_way(&mut lower, tier, below, why);
+    match of_tier(question, below, lower, terms) {
+        Ok(mut found) => {
+            found.requested_tier = Some(asked.to_owned());
+            Ok(found)
+        }
+        Err(_) => Ok(plain),
+    }
 }
 
 /// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
@@ -216,6 +226,11 @@ fn nothing_fits(mut pool: Pool<'_>, said: &str, question: &Question<'_>) -> Rout
     let rejected = pool.rejected();
     if rejected.is_empty() && pool.len() == 0 {
         return RouteError::NoModels { what: said.to_owned() };
+    }
+    if pool.len() == 0
+        && let Some(why) = pool.only_budget_rejects()
+    {
+        return RouteError::Closed { why };
     }
     if pool.len() == 0 && pool.only_policy_rejects() {
         let policy = &question.config.policy;

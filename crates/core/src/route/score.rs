@@ -14,45 +14,92 @@ const OLD_DAYS: i64 = 3 * 365;
 
 /// The points of a model; `today` is days since the Unix epoch.
 pub(super) fn points(model: &Model, score: &Score, today: i64) -> i64 {
-    let yes = |has: bool| if has { FULL } else { 0 };
-    let mut sum = 0_i64;
-    // Weights come from the user, who may write any number. What does not count is not worked out: a decision
-    // scores thousands of models.
-    let mut count = |weight: i64, fill: &dyn Fn() -> i64| {
-        if weight != 0 {
-            sum = sum.saturating_add(weight.saturating_mul(fill()));
-        }
-    };
-    if score.cheap != 0 || score.strong != 0 || score.middle != 0 {
-        let strong = strength(model);
-        count(score.cheap, &|| FULL - strong);
-        count(score.strong, &|| strong);
-        count(score.middle, &|| (FULL - (strong - MIDDLE).abs() * FULL / MIDDLE).max(0));
+    let mut sum = Sum::of_plain(model, score);
+    if sum.needs_strength {
+        sum.add_strength(strength(model), score);
     }
-    count(score.recent, &|| recency(&model.release_date, today));
-    count(score.context, &|| width(model.context));
-    count(score.reasoning, &|| yes(model.reasoning));
-    count(score.vision, &|| yes(model.image_input));
-    count(score.tools, &|| yes(model.tool_calls));
-    count(score.words, &|| yes(has_word(&model.id, &score.prefer)));
-    let trust = match model.status {
-        Status::Active => 0,
-        Status::Beta => 50,
-        Status::Alpha => 100,
-        Status::Deprecated => 500,
-    };
-    sum / 100 - trust
+    sum.add(score.recent, || recency(&model.release_date, today));
+    sum.add(score.words, || yes(has_word(&model.id, &score.prefer)));
+    sum.points(model)
+}
+
+/// At least as many points, without reading a name or a date: most models can be passed over by this alone.
+pub(super) fn most_points(model: &Model, score: &Score) -> i64 {
+    let mut sum = Sum::of_plain(model, score);
+    if sum.needs_strength {
+        sum.add(score.cheap.max(0), || FULL);
+        sum.add(score.strong.max(0), || FULL);
+        sum.add(score.middle.max(0), || FULL);
+    }
+    sum.add(score.recent.max(0), || FULL);
+    sum.add(score.words.max(0), || FULL);
+    sum.points(model)
+}
+
+fn yes(has: bool) -> i64 {
+    if has { FULL } else { 0 }
+}
+
+/// Traits that are added up. Weights come from the user, who may write any number.
+struct Sum {
+    sum: i64,
+    /// Whether its strength is still to be read from its name.
+    needs_strength: bool,
+}
+
+impl Sum {
+    /// What the model's own numbers tell.
+    fn of_plain(model: &Model, score: &Score) -> Self {
+        let mut sum = Self { sum: 0, needs_strength: false };
+        if score.cheap != 0 || score.strong != 0 || score.middle != 0 {
+            match priced_strength(model) {
+                Some(strong) => sum.add_strength(strong, score),
+                None => sum.needs_strength = true,
+            }
+        }
+        sum.add(score.context, || width(model.context));
+        sum.add(score.reasoning, || yes(model.reasoning));
+        sum.add(score.vision, || yes(model.image_input));
+        sum.add(score.tools, || yes(model.tool_calls));
+        sum
+    }
+
+    fn add(&mut self, weight: i64, fill: impl FnOnce() -> i64) {
+        // What does not count is not worked out: a decision scores thousands of models.
+        if weight != 0 {
+            self.sum = self.sum.saturating_add(weight.saturating_mul(fill()));
+        }
+    }
+
+    fn add_strength(&mut self, strong: i64, score: &Score) {
+        self.add(score.cheap, || FULL - strong);
+        self.add(score.strong, || strong);
+        self.add(score.middle, || (FULL - (strong - MIDDLE).abs() * FULL / MIDDLE).max(0));
+    }
+
+    fn points(&self, model: &Model) -> i64 {
+        let trust = match model.status {
+            Status::Active => 0,
+            Status::Beta => 50,
+            Status::Alpha => 100,
+            Status::Deprecated => 500,
+        };
+        self.sum / 100 - trust
+    }
 }
 
 /// By the price of what it writes; without one, by its size.
 pub(super) fn strength(model: &Model) -> i64 {
+    priced_strength(model).unwrap_or_else(|| {
+        billions(&model.id)
+            .or_else(|| billions(&model.name))
+            .map_or(UNKNOWN, |size| (log2(size + 1) * FULL / (9 << 10)).min(FULL))
+    })
+}
+
+fn priced_strength(model: &Model) -> Option<i64> {
     let dime_per_million = model.price.output.0 / 100_000_000;
-    if model.price.output.0 > 0 {
-        return (log2(dime_per_million + 1) * FULL / (9 << 10)).min(FULL);
-    }
-    billions(&model.id)
-        .or_else(|| billions(&model.name))
-        .map_or(UNKNOWN, |size| (log2(size + 1) * FULL / (9 << 10)).min(FULL))
+    (model.price.output.0 > 0).then(|| (log2(dime_per_million + 1) * FULL / (9 << 10)).min(FULL))
 }
 
 /// The number of parameters that a name tells, as `70b` does, in billions.
@@ -144,6 +191,24 @@ mod tests {
             let _ = points(&model, &most, i64::MAX / 86_400_000_000);
         }
         assert!(points(&Model::default(), &most, 0) > 1_000_000);
+    }
+
+    #[test]
+    fn nothing_has_more_points_than_the_most() {
+        let config = Layered::merge(&[]).unwrap().config;
+        let ids = ["qwen3:4b", "gpt-oss:120b", "claude-haiku-4-5", "codex", "x"];
+        let dates = ["2026-11-01", "2020-01-01", "", "soon"];
+        for (id, date, usd) in
+            ids.iter().flat_map(|id| dates.iter().flat_map(move |date| [0.0, 3.0, 90.0].map(|usd| (id, date, usd))))
+        {
+            let price = Price { output: Nano::from_usd(usd).unwrap(), ..Price::default() };
+            let model =
+                Model { id: (*id).into(), release_date: (*date).into(), price, context: 9000, ..Model::default() };
+            let negative = Score { cheap: -5, recent: -9, words: -7, prefer: vec!["x".into()], ..Score::default() };
+            for score in config.scores.values().chain([&negative]) {
+                assert!(points(&model, score, 20772) <= most_points(&model, score), "{model:?} {score:?}");
+            }
+        }
     }
 
     #[test]

@@ -10,9 +10,10 @@ pub use shelf::{Listed, Origin};
 pub(crate) use shelf::Shelf;
 
 use crate::Context;
+use std::{collections::BTreeSet, path::Path};
 use switchyard_agents::opencode::{
     ApiError, Client,
-    catalogue::{secret_values, without_secrets},
+    catalogue::{foreign_providers, secret_values, without_secrets},
 };
 use switchyard_core::route::Catalogue;
 
@@ -53,4 +54,13 @@ impl Settings {
 /// The list without names that a configuration made of a secret.
 fn clean(context: &Context, catalogue: Catalogue) -> Catalogue {
     without_secrets(catalogue, &secret_values(&context.environment))
+}
+
+/// Providers whose prompts go where the directory's own settings say, not where the user's do.
+pub(crate) fn foreign(context: &Context, directory: &Path, stamps: &str) -> BTreeSet<String> {
+    if stamps.is_empty() { BTreeSet::new() } else { foreign_providers(&places(context, directory)) }
+}
+
+pub(crate) fn foreign_warning(provider: &str) -> String {
+    format!("where prompts for {provider} go is said by this directory's OpenCode settings, not by yours")
 }

@@ -6,10 +6,13 @@ mod agent_file;
 use crate::{
     Context,
     availability::{self, Known},
+    budget::{self, Concern},
     catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
     dispatch::Refusal,
+    server::project_stamps,
 };
 use std::path::Path;
+use switchyard_core::budget::Urgency;
 use switchyard_core::route::{
     Advice, AgentWish, Classified, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, check_names,
     classify, resolve,
@@ -63,7 +66,9 @@ pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh)
     let shelf = Shelf::of(context, directory);
     let listed = catalogue::current_on(context, &shelf, directory, refresh, Extent::Connected).await?;
     let known = availability::load_for(context, directory, now_micros()).await?;
-    Ok(Surroundings { listed, known, advice: Advice::default() })
+    let limits = budget::lines(context, Concern::default()).await?;
+    let advice = Advice { budget: budget::advice(context, &limits, Urgency::Normal), ..Advice::default() };
+    Ok(Surroundings { listed, known, advice })
 }
 
 pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Result<Decision, Refusal> {
@@ -87,6 +92,11 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
         }
         other => other?,
     };
+    let mut resolution = resolution;
+    let stamps = project_stamps(task.directory);
+    if catalogue::foreign(context, task.directory, &stamps).contains(&resolution.model.provider) {
+        resolution.warnings.push(catalogue::foreign_warning(&resolution.model.provider));
+    }
     Ok(Decision { resolution, classified, listed: surroundings.listed })
 }
 

@@ -12,18 +12,20 @@ use super::{
 use crate::{
     Context,
     availability::{Observed, note_refused_key, observe},
+    budget::{OverBudget, Planned, reserve_for},
+    catalogue,
     server::{Acquired, give_up},
 };
 use serde_json::json;
 use std::time::Instant;
 use switchyard_agents::opencode::{Client, GiveUp, Progress, Sink, Timer};
 use switchyard_core::{
-    DispatchId, ErrorClass,
+    DispatchId, ErrorClass, Nano,
     dispatch::{Mode, Request},
-    route::{Resolution, RouteError, Tried, Trigger, next},
+    route::{Resolution, RouteError, Tried, Trigger, next, resolve},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::HealthSource;
+use switchyard_store::{HealthSource, Reserve};
 use tokio_util::sync::CancellationToken;
 
 /// What does not change from one attempt to the next.
@@ -66,9 +68,25 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
     let mut earlier: Vec<Made> = Vec::new();
     let mut tried: Vec<Tried> = Vec::new();
     let mut warnings = Vec::new();
+    let mut recorded = false;
     let mut resolution = prepared.resolution.clone();
     loop {
         add(&mut warnings, &resolution.warnings);
+        if prepared.foreign.contains(&resolution.model.provider) {
+            add(&mut warnings, &[catalogue::foreign_warning(&resolution.model.provider)]);
+        }
+        let reserve = match reserved(run, prepared, &resolution, &earlier).await {
+            Ok(reserve) => reserve,
+            Err(OverBudget(why)) => {
+                if let Some(other) = with_room(run, prepared, &resolution, &tried, &why) {
+                    resolution = other;
+                    continue;
+                }
+                let Some(last) = earlier.pop() else { return Err(Refusal::Budget { why }) };
+                warnings.push(format!("{} could not be asked: {why}", resolution.model));
+                return Ok(Hops { earlier, last, warnings });
+            }
+        };
         let attempt = Attempt {
             context: run.context,
             request: run.request,
@@ -80,6 +98,8 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             agent: prepared.agent.as_deref(),
             id: run.id,
             ordinal: u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
+            recorded,
+            reserve,
             timed_from,
             sink: run.sink,
             cancel: run.cancel,
@@ -87,6 +107,13 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
         let outcome = match run_attempt(&attempt).await {
             Ok(outcome) => outcome,
             Err(refusal) => {
+                if let Refusal::Budget { why } = &refusal
+                    && let Some(other) = with_room(run, prepared, &resolution, &tried, why)
+                {
+                    recorded = true;
+                    resolution = other;
+                    continue;
+                }
                 // What was tried before has been paid for, so it stays the result.
                 let Some(last) = earlier.pop() else { return Err(refusal) };
                 if let (Refusal::Api(error), Some(server)) = (&refusal, run.acquired.managed)
@@ -98,6 +125,7 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
                 return Ok(Hops { earlier, last, warnings });
             }
         };
+        recorded = true;
         add(&mut warnings, &outcome.warnings);
         note_other_model(run, &resolution, &outcome).await;
         let seen = observed(&outcome, run.options.source());
@@ -120,6 +148,51 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
         earlier.push(Made { resolution, outcome });
         resolution = follows;
     }
+}
+
+/// Another model when the limits have no room for this one. A model that was named is refused instead.
+fn with_room(
+    run: Run<'_>,
+    prepared: &mut Prepared,
+    resolution: &Resolution,
+    tried: &[Tried],
+    why: &str,
+) -> Option<Resolution> {
+    let exhausted = &mut prepared.advice.budget.exhausted;
+    // Asked once and refused again, it would be asked for ever.
+    if run.request.selector.is_explicit() || exhausted.contains_key(&resolution.model.provider) {
+        return None;
+    }
+    exhausted.insert(resolution.model.provider.clone(), why.to_owned());
+    let question = prepared.question(run.context, run.request);
+    let agent = run.request.agent.as_deref();
+    let found = match tried {
+        [] => resolve(&question),
+        _ => next(&question, resolution, tried, run.options.exchange, agent),
+    };
+    found.ok().filter(|found| found.model != resolution.model)
+}
+
+/// What the next attempt sets aside, after what the earlier ones have cost.
+async fn reserved(
+    run: Run<'_>,
+    prepared: &Prepared,
+    resolution: &Resolution,
+    earlier: &[Made],
+) -> Result<Option<Reserve>, OverBudget> {
+    let spent: Nano = earlier.iter().map(|made| made.outcome.cost).sum();
+    let left = run.options.max_cost.map(|most| Nano(most.0.saturating_sub(spent.0)));
+    let Ok(model) = prepared.catalogue.find(&resolution.model) else { return Ok(None) };
+    let planned = Planned {
+        lines: &prepared.lines,
+        urgency: run.options.urgency,
+        request: run.request,
+        resolution,
+        model,
+        left,
+        steps: run.options.steps,
+    };
+    reserve_for(run.context, &planned).await
 }
 
 /// Says each thing once: a later decision tells what the earlier ones told.

@@ -13,7 +13,7 @@ pub use refusal::{Refusal, class_of};
 pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 
 use crate::{
-    Context,
+    Context, budget,
     catalogue::Settings,
     recover::recover_abandoned,
     server::{Acquired, acquire, give_up, project_stamps, refresh_instance, release},
@@ -25,7 +25,9 @@ use prepare::{Directory, prepare};
 use std::time::{Duration, Instant};
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{
-    DispatchId, config,
+    DispatchId, Nano,
+    budget::Urgency,
+    config,
     dispatch::{Mode, Request},
     duration::Limit,
     route::Exchange,
@@ -46,6 +48,9 @@ pub struct Options {
     pub provider_retries: Option<u32>,
     /// Whether a model that was named may be exchanged for another when it fails.
     pub exchange: Exchange,
+    /// What the whole dispatch may cost.
+    pub max_cost: Option<Nano>,
+    pub urgency: Urgency,
     /// Whether the text itself may choose, when nothing else does.
     pub classify: bool,
     /// What its outcome is noted as; a dispatch unless it is a probe.
@@ -59,6 +64,8 @@ impl Default for Options {
             steps: None,
             provider_retries: None,
             exchange: Exchange::Routed,
+            max_cost: None,
+            urgency: Urgency::Normal,
             classify: false,
             observed_as: None,
         }
@@ -140,6 +147,7 @@ async fn on_server(
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
     };
     warnings.extend(warning);
+    warnings.append(&mut prepared.told);
     tracing::debug!(model = %prepared.resolution.model, "the model is chosen");
     let run = Run { context, request, options, client: &client, acquired, id, sink, cancel };
     let mut hops = match run_hops(run, &mut prepared).await {
@@ -156,6 +164,7 @@ async fn on_server(
         tidy(context, &client, &acquired.home).await;
         drop(recover_abandoned(context, None).await);
     }
+    hops.warnings.extend(announced(context, &prepared).await);
     let settled = hops.all().all(|made| made.outcome.settled);
     let moved = !hops.earlier.is_empty();
     hops.warnings.splice(0..0, warnings);
@@ -173,4 +182,16 @@ async fn on_server(
     }
     tracing::debug!(%id, settled, "the dispatch is recorded");
     Ok(report)
+}
+
+/// What is new about the limits after this dispatch. That it cannot be said must not cost the answer.
+async fn announced(context: &Context, prepared: &prepare::Prepared) -> Vec<String> {
+    if prepared.lines.is_empty() {
+        return Vec::new();
+    }
+    let announced = async {
+        let lines = budget::lines(context, budget::Concern::default()).await?;
+        Ok::<_, Refusal>(budget::alert(context, &lines).await?)
+    };
+    announced.await.unwrap_or_else(|error| vec![format!("the budget could not be looked at: {error}")])
 }

@@ -4,11 +4,14 @@ use super::{Options, refusal::Refusal};
 use crate::{
     Context,
     availability::{self, Known},
+    budget::{self, Concern},
     catalogue::{self, Settings, Shelf},
     server::Acquired,
 };
+use std::collections::BTreeSet;
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
+    budget::Line,
     config::Config,
     dispatch::{Mode, Request},
     nearest::nearest,
@@ -26,6 +29,12 @@ pub(super) struct Prepared {
     pub(super) catalogue: Catalogue,
     pub(super) known: Known,
     pub(super) advice: Advice,
+    /// Providers whose prompts go where the directory's own settings say.
+    pub(super) foreign: BTreeSet<String>,
+    /// What is new about the limits.
+    pub(super) told: Vec<String>,
+    /// The limits that hold for it.
+    pub(super) lines: Vec<Line>,
     pub(super) agent: Option<String>,
 }
 
@@ -85,10 +94,15 @@ pub(super) async fn prepare(
     let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, directory.stamps);
     let request = &going_on(context, request).await?;
     let leading = choose_agent(request, client, acquired);
-    let (known, leading) = tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading);
-    let (known, (agent, wish)) = (known?, leading?);
+    let limits = budget::lines(context, Concern::default());
+    let (known, leading, lines) =
+        tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading, limits);
+    let (known, (agent, wish), lines) = (known?, leading?, lines?);
     let classified = options.classify.then(|| classify(&request.prompt, request.images.len(), &context.config));
-    let advice = Advice { agent: wish, classified, ..Advice::default() };
+    // Also when everything is refused below, somebody should hear of it.
+    let told = budget::alert(context, &lines).await?;
+    let budget = budget::advice(context, &lines, options.urgency);
+    let advice = Advice { agent: wish, classified, budget, ..Advice::default() };
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
         // A server of the user's may have changed without a sign; a managed one has what our copy has.
@@ -101,7 +115,8 @@ pub(super) async fn prepare(
     if let Some(session) = &request.session {
         check_session(context, session, &request.directory, &resolution, acquired, client).await?;
     }
-    Ok(Prepared { resolution, catalogue, known, advice, agent })
+    let foreign = catalogue::foreign(context, &request.directory, directory.stamps);
+    Ok(Prepared { resolution, catalogue, known, advice, foreign, told, lines, agent })
 }
 
 /// A session speaks with one model: whoever goes on with it and names none means that one.

@@ -37,6 +37,10 @@ pub enum Refusal {
     Store(#[from] StoreError),
     #[error("failed to look at this process: {0}")]
     Io(#[from] std::io::Error),
+    #[error("{0}")]
+    Configuration(String),
+    #[error("refused by the budget: {why}")]
+    Budget { why: String },
     #[error("cancelled before anything was sent")]
     Cancelled,
 }
@@ -51,7 +55,9 @@ impl Refusal {
             Self::Server(ServerError::Store(_)) | Self::Store(_) | Self::Io(_) => None,
             Self::Server(_) | Self::Api(_) => Some(ErrorClass::OpencodeUnhealthy),
             Self::Cancelled => Some(ErrorClass::Cancelled),
+            Self::Budget { .. } => Some(ErrorClass::BudgetRefused),
             Self::BadRequest(_)
+            | Self::Configuration(_)
             | Self::NoDirectory(_)
             | Self::UnknownAgent { .. }
             | Self::UnknownCommand { .. }

@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     config::Config,
     dispatch::{Mode, Request, Selector},
     duration::{self, Limit},
@@ -48,6 +49,15 @@ pub struct DispatchArgs {
     /// Choose the model of a worker's profile, like coder
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// What the whole dispatch may cost, in dollars; refused when it would probably cost more
+    #[arg(long, value_name = "USD", value_parser = input::dollars)]
+    max_cost: Option<Nano>,
+    /// Keep the tier although the budget is running low
+    #[arg(long)]
+    critical: bool,
+    /// Go on although a limit is used up
+    #[arg(long)]
+    over_budget: bool,
     /// Choose by what the prompt looks like, as `switchyard route` does
     #[arg(long)]
     route: bool,
@@ -109,8 +119,21 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     let request = request(args, &settings.layered.config)?;
     let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
     let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
+    let urgency = match (args.over_budget, args.critical) {
+        (true, _) => Urgency::PastTheStop,
+        (false, true) => Urgency::Critical,
+        (false, false) => Urgency::Normal,
+    };
     let exchange = if args.fallback { Exchange::Asked } else { Exchange::Routed };
-    let options = Options { timeout, steps: args.steps, exchange, classify: args.route, ..Options::default() };
+    let options = Options {
+        timeout,
+        steps: args.steps,
+        exchange,
+        classify: args.route,
+        max_cost: args.max_cost,
+        urgency,
+        ..Options::default()
+    };
     check_locally(&settings.layered.config, &request)?;
     let context = settings.into_context().await?;
     let format = global.format();

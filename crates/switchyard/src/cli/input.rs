@@ -5,7 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
 };
-use switchyard_core::dispatch::Image;
+use switchyard_core::{Nano, dispatch::Image};
 
 /// Larger images are refused before they are read: no provider takes them.
 const LARGEST_IMAGE: u64 = 20 << 20;
@@ -24,6 +24,13 @@ pub fn text(argument: &str, what: &str) -> Result<String, Failure> {
         }),
         None => Ok(argument.to_owned()),
     }
+}
+
+/// An amount of dollars, not negative.
+pub fn dollars(text: &str) -> Result<Nano, String> {
+    let usd: Option<f64> = text.trim().trim_start_matches('$').parse().ok();
+    let amount = usd.and_then(Nano::from_usd).filter(|amount| amount.0 >= 0);
+    amount.ok_or_else(|| format!("`{text}` is no amount: write dollars like 0.50"))
 }
 
 pub fn image(path: &Path) -> Result<Image, Failure> {

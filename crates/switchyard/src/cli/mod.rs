@@ -1,5 +1,6 @@
 //! The command line: what there is, and which file runs it.
 
+mod budget;
 mod config;
 mod demo;
 mod dispatch;
@@ -85,6 +86,9 @@ enum Command {
     Providers(providers::ProvidersArgs),
     /// Show what would be asked when a model of a tier fails
     Fallback(fallback::FallbackArgs),
+    /// Limits on money and allowances, how far they are used, and what was spent
+    #[command(subcommand)]
+    Budget(budget::BudgetCommand),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
     Opencode(opencode::OpencodeCommand),
@@ -129,6 +133,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Models(args) => block_on(models::run(&global, &args)),
         Command::Providers(args) => block_on(providers::run(&global, &args)),
         Command::Fallback(args) => block_on(fallback::run(&global, &args)),
+        Command::Budget(command) => block_on(budget::run(&global, &command)),
         Command::Config(command) => config::run(&global, &command),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),

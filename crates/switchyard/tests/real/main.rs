@@ -6,6 +6,7 @@
 mod agent;
 mod availability;
 mod bad_input;
+mod budget;
 mod choosing;
 mod client;
 mod demo;

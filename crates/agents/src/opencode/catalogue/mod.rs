@@ -11,6 +11,6 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use files::{FromFiles, Places, credential_stamp, from_files};
+pub use files::{FromFiles, Places, credential_stamp, foreign_providers, from_files};
 pub use secrets::{secret_values, without_secrets};
 pub(super) use server::{AllProviders, ConfiguredModels, ConfiguredProviders, connected, full};

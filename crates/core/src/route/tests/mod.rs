@@ -1,5 +1,6 @@
 //! Each rule of a choice, by tables: who is chosen, why, and what is said about it.
 
+mod budget;
 mod fallback;
 mod hops;
 mod properties;

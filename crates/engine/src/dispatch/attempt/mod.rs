@@ -20,7 +20,7 @@ use switchyard_core::{
     route::{Catalogue, Resolution},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, RunStatus, StoreError};
+use switchyard_store::{AttemptEnd, Reserve, RunStatus, StoreError};
 use tokio_util::sync::CancellationToken;
 
 pub(super) struct Attempt<'a> {
@@ -35,6 +35,10 @@ pub(super) struct Attempt<'a> {
     pub(super) id: DispatchId,
     /// Counts from 1 within the dispatch.
     pub(super) ordinal: u32,
+    /// Whether the dispatch itself is in the store already.
+    pub(super) recorded: bool,
+    /// What it sets aside before it runs.
+    pub(super) reserve: Option<Reserve>,
     /// From when the whole dispatch is timed.
     pub(super) timed_from: Instant,
     pub(super) sink: &'a Sink,

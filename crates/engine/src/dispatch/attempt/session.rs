@@ -11,9 +11,9 @@ use crate::{
 };
 use std::time::Duration;
 use switchyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
-use switchyard_core::dispatch::Mode;
+use switchyard_core::{budget::Unit, dispatch::Mode};
 use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, NewAttempt, NewDispatch, SessionRecord, SessionState};
+use switchyard_store::{Begun, ErrorKind, Measure, NewAttempt, NewDispatch, SessionRecord, SessionState};
 
 const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -87,7 +87,7 @@ async fn no_events(attempt: &Attempt<'_>) {
 }
 
 async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
-    if attempt.ordinal == 1 {
+    if !attempt.recorded {
         record_dispatch(attempt).await?;
     }
     let new = NewAttempt {
@@ -99,13 +99,27 @@ async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
         tier: attempt.resolution.tier.clone(),
         task: None,
         batch: None,
-        reserve: None,
+        reserve: attempt.reserve.clone(),
     };
     match attempt.context.store.begin_attempt(&new).await? {
-        switchyard_store::Begun::Started => Ok(()),
-        switchyard_store::Begun::Refused { .. } => {
-            let what = "an attempt without a reservation was refused";
-            Err(switchyard_store::StoreError::new(ErrorKind::Conflict, what).into())
+        Begun::Started => Ok(()),
+        Begun::Refused { ceiling, settled, reserved } => {
+            let ceilings = attempt.reserve.as_ref().map(|reserve| reserve.ceilings.as_slice()).unwrap_or_default();
+            let Some(ceiling) = ceilings.get(ceiling) else { return Err(Refusal::Budget { why: "no room".into() }) };
+            let unit = match ceiling.measure {
+                Measure::Cost => Unit::Usd,
+                Measure::Attempts => Unit::Requests,
+                Measure::Tokens => Unit::Tokens,
+            };
+            // Others have set it aside since the choice was made, or the estimate is more than what is left.
+            let why = format!(
+                "{} has no room for another attempt: {} settled and {} set aside of {}",
+                ceiling.key,
+                unit.show(settled),
+                unit.show(reserved),
+                unit.show(ceiling.limit)
+            );
+            Err(Refusal::Budget { why })
         }
     }
 }

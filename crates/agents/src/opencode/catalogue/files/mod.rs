@@ -8,6 +8,7 @@ mod build;
 mod credential;
 mod described;
 mod draft;
+mod foreign;
 mod layers;
 mod logins;
 mod models_cache;
@@ -18,6 +19,7 @@ mod substitute;
 mod tests;
 
 pub use credential::credential_stamp;
+pub use foreign::foreign_providers;
 pub use places::Places;
 
 use super::secrets::{masked, secret_values, without_secrets};

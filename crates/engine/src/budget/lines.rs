@@ -1,0 +1,114 @@
+//! The limits that concern a request, with what counts against each now.
+
+use crate::{Context, dispatch::Refusal};
+use switchyard_core::budget::{Billing, Key, Kind, Line, Unit};
+use switchyard_host::{
+    clock::now_micros,
+    day::{BadDay, DayClock},
+};
+use switchyard_store::{BudgetPeriod, BudgetRule, Measure, bucket};
+
+/// Whose limits are looked at. Providers and tiers are all looked at, because a choice is still to be made.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Concern<'a> {
+    pub task: Option<&'a str>,
+    pub batch: Option<&'a str>,
+}
+
+impl Concern<'_> {
+    fn includes(&self, key: &Key) -> bool {
+        match key.kind {
+            Kind::Overall | Kind::Provider | Kind::Tier => true,
+            Kind::Batch => self.batch == Some(key.name.as_str()),
+            Kind::Task => self.task == Some(key.name.as_str()),
+        }
+    }
+}
+
+/// Where days begin, by the configuration.
+pub fn day_clock(context: &Context) -> Result<DayClock, BadDay> {
+    DayClock::new(&context.config.budget.time_zone, &context.config.budget.day_starts_at)
+}
+
+/// All limits of concern, those of rules before those of periods.
+pub async fn lines(context: &Context, concern: Concern<'_>) -> Result<Vec<Line>, Refusal> {
+    let (rules, periods) = tokio::join!(context.store.budget_rules(), context.store.budget_periods());
+    let (rules, periods) = (rules?, periods?);
+    if rules.is_empty() && periods.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = now_micros();
+    let day = day_clock(context).map_err(|error| Refusal::Configuration(format!("[budget]: {error}")))?.day_of(now);
+    let mut lines = Vec::new();
+    for rule in rules.iter().filter(|rule| concern.includes(&rule.key)) {
+        if let Some(line) = of_rule(context, rule, (day.from, day.until)) {
+            lines.push(counted(context, line).await?);
+        }
+    }
+    for period in periods.iter().filter(|period| is_active(period, now)) {
+        let (from, until) = match period.rolling_micros {
+            // The window ends with the bucket that is being filled.
+            Some(length) => ((bucket(now).saturating_sub(length)).max(period.starts_at), i64::MAX),
+            None => (period.starts_at, period.ends_at.unwrap_or(i64::MAX)),
+        };
+        lines.push(counted(context, of_period(context, period, from, until)).await?);
+    }
+    Ok(lines)
+}
+
+fn is_active(period: &BudgetPeriod, now: i64) -> bool {
+    period.starts_at <= now && period.ends_at.is_none_or(|ends| now < ends)
+}
+
+fn of_rule(context: &Context, rule: &BudgetRule, (from, until): (i64, i64)) -> Option<Line> {
+    let settings = &context.config.budget;
+    let (from, until) = if matches!(rule.key.kind, Kind::Batch | Kind::Task) { (0, i64::MAX) } else { (from, until) };
+    Some(Line {
+        key: rule.key.clone(),
+        billing: rule.billing,
+        unit: Unit::Usd,
+        limit: rule.daily?.0,
+        from,
+        until,
+        degrade_percent: rule.degrade_percent.unwrap_or(settings.degrade_percent),
+        stop_percent: rule.stop_percent.unwrap_or(settings.stop_percent),
+        settled: 0,
+        reserved: 0,
+        unknown: 0,
+    })
+}
+
+fn of_period(context: &Context, period: &BudgetPeriod, from: i64, until: i64) -> Line {
+    Line {
+        key: Key::new(Kind::Provider, period.provider.clone()),
+        billing: Billing::Subscription,
+        unit: period.unit,
+        limit: period.allowance,
+        from,
+        until,
+        degrade_percent: context.config.budget.warn_percent,
+        stop_percent: context.config.budget.out_percent,
+        settled: 0,
+        reserved: 0,
+        unknown: 0,
+    }
+}
+
+async fn counted(context: &Context, mut line: Line) -> Result<Line, Refusal> {
+    let (spent, reserved) =
+        tokio::join!(context.store.spent(&line.key, bucket(line.from), line.until), context.store.reserved(&line.key));
+    let (spent, reserved) = (spent?, reserved?);
+    let measure = measure_of(line.unit);
+    line.settled = spent.measured(measure);
+    line.reserved = reserved.measured(measure);
+    line.unknown = spent.unknown;
+    Ok(line)
+}
+
+pub(super) fn measure_of(unit: Unit) -> Measure {
+    match unit {
+        Unit::Usd => Measure::Cost,
+        Unit::Requests => Measure::Attempts,
+        Unit::Tokens => Measure::Tokens,
+    }
+}

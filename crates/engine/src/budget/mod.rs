@@ -1,0 +1,46 @@
+//! Money before and after an attempt: how far each limit is used, what that means for the next choice, and what an
+//! attempt sets aside before it may run.
+
+mod lines;
+mod reserve;
+
+pub use lines::{Concern, day_clock, lines};
+pub(crate) use reserve::{OverBudget, Planned, reserve_for};
+
+use crate::Context;
+use serde_json::json;
+use switchyard_core::{
+    budget::{Level, Line, Urgency, advise},
+    route::Budget,
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::Result;
+
+/// What the limits mean for a choice.
+#[must_use]
+pub fn advice(context: &Context, lines: &[Line], urgency: Urgency) -> Budget {
+    advise(lines, urgency, context.config.tier_order.iter())
+}
+
+/// Announces each limit that has come near or was reached, once a day and level. Returns what is new.
+pub async fn alert(context: &Context, lines: &[Line]) -> Result<Vec<String>> {
+    let mut told = Vec::new();
+    for line in lines {
+        let level = match line.level() {
+            Level::Fine => continue,
+            Level::Degraded => "degraded",
+            Level::Exhausted => "exhausted",
+        };
+        let day = day_clock(context).map_or(line.from, |clock| clock.day_of(now_micros()).from);
+        let data = json!({"level": level, "unit": line.unit, "limit": line.limit, "settled": line.settled,
+            "reserved": line.reserved, "percent": line.percent()});
+        // A provider may have several limits; each has its own story.
+        let which = format!("{level} {} {}", line.unit.as_str(), line.billing.as_str());
+        if context.store.raise_alert(day, &line.key, &which, now_micros(), &data).await? {
+            let meaning =
+                if level == "degraded" { "cheaper models are used from now on" } else { "nothing more is spent" };
+            told.push(format!("budget: {}; {meaning}", line.told()));
+        }
+    }
+    Ok(told)
+}

@@ -1,0 +1,269 @@
+//! How far limits are used, how fast, and what follows from it.
+
+use super::clock;
+use crate::{
+    failure::Failure,
+    ui::{self, Format},
+};
+use clap::Args;
+use serde_json::{Value, json};
+use std::{process::ExitCode, time::Duration};
+use switchyard_core::{
+    Nano,
+    budget::{Kind, Level, Line, Unit, burn_rate as rate_of},
+    duration,
+    route::{Needs, Selector, resolve},
+};
+use switchyard_engine::{
+    Context,
+    budget::{Concern, lines},
+    catalogue::Refresh,
+    choose::surroundings,
+};
+use switchyard_host::{clock::now_micros, day::DayClock};
+use switchyard_store::{BudgetPeriod, bucket};
+
+/// Full days that the mean is taken over.
+const MEAN_DAYS: i64 = 7;
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Only this provider
+    provider: Option<String>,
+    /// A batch whose limit is shown as well
+    #[arg(long, value_name = "BATCH")]
+    batch: Option<String>,
+    /// A task whose limit is shown as well
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+}
+
+impl StatusArgs {
+    async fn lines(&self, context: &Context) -> Result<Vec<Line>, Failure> {
+        let concern = Concern { task: self.task.as_deref(), batch: self.batch.as_deref() };
+        let mut found = lines(context, concern).await?;
+        if let Some(provider) = &self.provider {
+            found.retain(|line| line.key.kind == Kind::Provider && line.key.name == *provider);
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The provider
+    provider: String,
+    /// A tier whose limit counts as well
+    #[arg(long, value_name = "TIER")]
+    tier: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RecommendArgs {
+    /// Only this tier
+    #[arg(long, value_name = "TIER")]
+    tier: Option<String>,
+}
+
+fn document(line: &Line) -> Value {
+    let usd = |amount: i64| (line.unit == Unit::Usd).then(|| Nano(amount).as_usd());
+    json!({"key": line.key, "billing_type": line.billing, "unit": line.unit, "limit": line.limit,
+        "limit_usd": usd(line.limit), "settled": line.settled, "settled_usd": usd(line.settled),
+        "reserved": line.reserved, "reserved_usd": usd(line.reserved), "left": line.left(), "left_usd": usd(line.left()),
+        "percent": line.percent(), "level": line.level(), "unknown_costs": line.unknown,
+        "degrade_percent": line.degrade_percent, "stop_percent": line.stop_percent,
+        "from_ms": line.from / 1000, "until_ms": (line.until != i64::MAX).then_some(line.until / 1000)})
+}
+
+fn worst(lines: &[Line]) -> Level {
+    lines.iter().map(Line::level).max().unwrap_or(Level::Fine)
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Fine => "fine",
+        Level::Degraded => "degraded",
+        Level::Exhausted => "exhausted",
+    }
+}
+
+pub async fn status(context: &Context, format: Format, args: &StatusArgs) -> Result<ExitCode, Failure> {
+    let found = args.lines(context).await?;
+    let mut periods = context.store.budget_periods().await?;
+    periods.retain(|period| args.provider.as_ref().is_none_or(|wanted| *wanted == period.provider));
+    match format {
+        Format::Json => {
+            let lines: Vec<Value> = found.iter().map(document).collect();
+            let periods: Vec<Value> = periods.iter().map(period_document).collect();
+            ui::json(&json!({"lines": lines, "level": worst(&found), "periods": periods}));
+        }
+        Format::People => {
+            let clock = clock(context)?;
+            show(&found, &clock);
+            show_periods(&periods, &clock);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn period_document(period: &BudgetPeriod) -> Value {
+    json!({"id": period.id, "provider": period.provider, "unit": period.unit, "allowance": period.allowance,
+        "from_ms": period.starts_at / 1000, "until_ms": period.ends_at.map(|ends| ends / 1000),
+        "rolling_ms": period.rolling_micros.map(|length| length / 1000)})
+}
+
+fn show_periods(periods: &[BudgetPeriod], clock: &DayClock) {
+    if periods.is_empty() {
+        return;
+    }
+    let rows: Vec<Vec<String>> = periods
+        .iter()
+        .map(|period| {
+            let length = |micros: i64| Duration::from_micros(u64::try_from(micros).unwrap_or_default());
+            let each = period
+                .rolling_micros
+                .map_or_else(String::new, |micros| format!(" in any {}", duration::show(length(micros))));
+            vec![
+                period.id.to_string(),
+                period.provider.clone(),
+                format!("{}{each}", period.unit.show(period.allowance)),
+                clock.show(period.starts_at),
+                period.ends_at.map_or_else(|| "–".to_owned(), |ends| clock.show(ends)),
+            ]
+        })
+        .collect();
+    ui::result(&format!("\n{}", ui::table(&["PERIOD", "PROVIDER", "ALLOWANCE", "FROM", "UNTIL"], &rows)));
+}
+
+fn show(lines: &[Line], clock: &DayClock) {
+    if lines.is_empty() {
+        ui::note("no limit is set; for example: switchyard budget configure anthropic --daily-budget 20");
+        return;
+    }
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let until = if line.until == i64::MAX { "–".to_owned() } else { clock.show(line.until) };
+            let aside = if line.reserved > 0 {
+                format!(" + {} set aside", line.unit.show(line.reserved))
+            } else {
+                String::new()
+            };
+            let unknown = if line.unknown > 0 { format!(" ({} of unknown cost)", line.unknown) } else { String::new() };
+            vec![
+                line.key.to_string(),
+                line.unit.show(line.limit),
+                format!("{}{aside}{unknown}", line.unit.show(line.settled)),
+                format!("{} %", line.percent()),
+                word(line.level()).to_owned(),
+                until,
+            ]
+        })
+        .collect();
+    ui::result(&ui::table(&["WHOSE", "LIMIT", "USED", "", "LEVEL", "UNTIL"], &rows));
+}
+
+pub async fn check(context: &Context, format: Format, args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let mut found = lines(context, Concern::default()).await?;
+    let tier = args.tier.as_deref().map(|name| context.config.tier_named(name).unwrap_or(name));
+    found.retain(|line| match line.key.kind {
+        Kind::Overall => true,
+        Kind::Provider => line.key.name == args.provider,
+        Kind::Tier => tier == Some(line.key.name.as_str()),
+        Kind::Batch | Kind::Task => false,
+    });
+    let level = worst(&found);
+    match format {
+        Format::Json => {
+            let lines: Vec<Value> = found.iter().map(document).collect();
+            ui::json(&json!({"provider": args.provider, "level": level, "exit": level as u8, "lines": lines}));
+        }
+        Format::People => {
+            let why: Vec<String> = found.iter().filter(|line| line.level() == level).map(Line::told).collect();
+            let why = if why.is_empty() { "no limit is set".to_owned() } else { why.join("; ") };
+            ui::result(&format!("{}: {} ({why})", args.provider, word(level)));
+        }
+    }
+    Ok(ExitCode::from(level as u8))
+}
+
+pub async fn recommend(context: &Context, format: Format, args: &RecommendArgs) -> Result<ExitCode, Failure> {
+    let directory = super::super::input::directory(None)?;
+    let around = surroundings(context, &directory, Refresh::IfStale).await?;
+    let tiers: Vec<String> = match &args.tier {
+        Some(name) => match context.config.tier_named(name) {
+            Some(tier) => vec![tier.to_owned()],
+            None => return Err(Failure::usage(format!("there is no tier `{name}`"), "see `switchyard tiers`")),
+        },
+        None => super::super::tables::tier_names(&context.config).into_iter().cloned().collect(),
+    };
+    let mut rows = Vec::new();
+    let mut documents = Vec::new();
+    for tier in tiers {
+        let selector = Selector::Tier(tier.clone());
+        match resolve(&around.question(context, &selector, Needs::default())) {
+            Ok(found) => {
+                let used = found.tier.clone().unwrap_or_default();
+                rows.push(vec![tier.clone(), used.clone(), found.model.to_string(), found.reason.clone()]);
+                documents
+                    .push(json!({"tier": tier, "use": used, "model": found.model.to_string(), "reason": found.reason}));
+            }
+            Err(error) => {
+                rows.push(vec![tier.clone(), String::new(), "none".into(), error.to_string()]);
+                documents.push(json!({"tier": tier, "use": null, "model": null, "reason": error.to_string()}));
+            }
+        }
+    }
+    match format {
+        Format::Json => ui::json(&json!({"tiers": documents})),
+        Format::People => ui::result(&ui::table(&["TIER", "USE", "MODEL", "WHY"], &rows)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub async fn burn_rate(context: &Context, format: Format, args: &StatusArgs) -> Result<ExitCode, Failure> {
+    let found = args.lines(context).await?;
+    let clock = clock(context)?;
+    let now = now_micros();
+    let week = clock.days_before(now, MEAN_DAYS);
+    let mut rows = Vec::new();
+    let mut documents = Vec::new();
+    for line in &found {
+        let earlier = context.store.spent(&line.key, bucket(week.from), bucket(week.until)).await?;
+        let earlier = match line.unit {
+            Unit::Usd => earlier.cost.0,
+            Unit::Requests => i64::try_from(earlier.attempts).unwrap_or(i64::MAX),
+            Unit::Tokens => i64::try_from(earlier.tokens).unwrap_or(i64::MAX),
+        };
+        let days = u32::try_from(MEAN_DAYS).unwrap_or_default();
+        let rate = rate_of(line.settled, line.from, now, line.until, line.left(), earlier, days);
+        let gone = match rate.exhausted_at {
+            None => "not at this rate".to_owned(),
+            Some(at) if at <= now => "now".to_owned(),
+            Some(at) if rate.before_the_end => clock.show(at),
+            Some(_) => "not before it begins anew".to_owned(),
+        };
+        rows.push(vec![
+            line.key.to_string(),
+            line.unit.show(rate.per_hour),
+            line.unit.show(rate.daily_mean),
+            line.unit.show(line.left()),
+            gone,
+        ]);
+        documents.push(json!({"key": line.key, "unit": line.unit, "per_hour": rate.per_hour,
+            "daily_mean_7d": rate.daily_mean, "left": line.left(), "exhausted_at_ms": rate.exhausted_at.map(|at| at / 1000),
+            "before_the_end": rate.before_the_end, "time_zone": context.config.budget.time_zone}));
+    }
+    match format {
+        Format::Json => ui::json(&json!({"rates": documents})),
+        Format::People if rows.is_empty() => ui::note("no limit is set"),
+        Format::People => {
+            ui::result(&ui::table(&["WHOSE", "AN HOUR", "A DAY (7-DAY MEAN)", "LEFT", "USED UP"], &rows));
+            ui::note(&format!(
+                "days begin at {} ({})",
+                context.config.budget.day_starts_at, context.config.budget.time_zone
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
