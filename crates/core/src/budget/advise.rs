@@ -20,12 +20,15 @@ pub fn advise<'a>(lines: &[Line], urgency: Urgency, tiers: impl Iterator<Item = 
     let mut budget = Budget { is_set: !lines.is_empty(), ..Budget::default() };
     for line in lines {
         let told = line.told();
+        if line.level() != Level::Exhausted {
+            prefer(&mut budget, line, &told);
+        }
         match (line.level(), urgency) {
             (Level::Exhausted, Urgency::PastTheStop) => budget.notes.push(format!("{told}; passed on request")),
             (Level::Exhausted, _) => stop(&mut budget, line, told),
             (Level::Degraded, Urgency::Normal) => degrade(&mut budget, line, told, tiers.clone()),
             (Level::Degraded, _) => budget.notes.push(format!("{told}; critical, so it keeps its tier")),
-            (Level::Fine, _) => prefer(&mut budget, line, told),
+            (Level::Fine, _) => {}
         }
     }
     budget
@@ -58,15 +61,17 @@ fn degrade<'a>(budget: &mut Budget, line: &Line, told: String, tiers: impl Itera
         (Kind::Tier, _) => {
             budget.degraded.insert(line.key.name.clone(), told);
         }
-        // An allowance is there to be used; its end is announced.
-        (Kind::Provider, Billing::Subscription) | (Kind::Batch | Kind::Task, _) => budget.notes.push(told),
+        // An allowance is there to be used; that it comes to its end is announced, and with the preference it is told.
+        (Kind::Provider, Billing::Subscription) => {}
+        (Kind::Batch | Kind::Task, _) => budget.notes.push(told),
     }
 }
 
-fn prefer(budget: &mut Budget, line: &Line, told: String) {
+/// What is paid for is used while there is any of it.
+fn prefer(budget: &mut Budget, line: &Line, told: &str) {
     let is_paid = line.billing == Billing::Subscription && line.key.kind == Kind::Provider;
     if is_paid && !budget.exhausted.contains_key(&line.key.name) {
-        budget.preferred.insert(line.key.name.clone(), told);
+        budget.preferred.insert(line.key.name.clone(), told.to_owned());
     }
 }
 
@@ -96,6 +101,9 @@ mod tests {
         assert!(told(&[line(Kind::Batch, "b", 950)], Urgency::Normal).closed.is_some());
         let paid = Line { billing: Billing::Subscription, ..line(Kind::Provider, "p", 100) };
         assert_eq!(told(std::slice::from_ref(&paid), Urgency::Normal).preferred.keys().collect::<Vec<_>>(), ["p"]);
+        let nearly = Line { settled: 850, ..paid.clone() };
+        let budget = told(&[nearly], Urgency::Normal);
+        assert_eq!((budget.preferred.len(), budget.notes.len()), (1, 0), "announced by the alert, used all the same");
         // One window that is used up ends the preference that another one gives.
         let gone = Line { settled: 990, ..paid.clone() };
         for lines in [[paid.clone(), gone.clone()], [gone, paid]] {

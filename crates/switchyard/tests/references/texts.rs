@@ -3,11 +3,12 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 12] = [
+const TEXTS: [&str; 13] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/budget.md",
     "docs/choosing.md",
     "docs/cli.md",
     "docs/configuration.md",
