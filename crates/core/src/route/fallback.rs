@@ -4,11 +4,12 @@
 
 use super::{
     Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried, Trigger,
-    pool::{Pool, StandIns, Terms, Waiting, waits},
+    pool::{Pool, waits},
     pooled::{through_tag, through_tier, with_needs_of},
     resolve,
     resolve::{exact, set_as_default},
     score::strength,
+    terms::{StandIns, Terms, Waiting},
     wish::{Wish, wish},
 };
 use crate::{

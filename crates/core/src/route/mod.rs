@@ -13,11 +13,13 @@ mod fuzzy;
 mod needs;
 mod pool;
 mod pooled;
+mod ranked;
 mod resolution;
 mod resolve;
 mod score;
 mod selector;
 mod tag;
+mod terms;
 mod wish;
 
 pub use advice::{Advice, AgentWish, Budget, Pattern, Tried};

@@ -2,8 +2,10 @@
 
 use super::{
     Needs, Question, Resolution, RouteError, Step, TraceStep,
-    pool::{Low, Pool, Ranked, StandIns, Terms, waits},
+    pool::{Pool, waits},
+    ranked::Ranked,
     resolve::budget_note,
+    terms::{Low, StandIns, Terms},
     wish::Wish,
 };
 use crate::{

@@ -4,8 +4,9 @@ use super::{
     Advice, Availability, Catalogue, ModelPolicy, Needs, Resolution, RouteError, Rule, Selector, Step, TraceStep,
     error::suggest,
     fuzzy,
-    pool::{Terms, waits},
+    pool::waits,
     pooled::{through_tag, through_tier},
+    terms::Terms,
     wish::{Wish, wish},
 };
 use crate::{ModelRef, config::Config};

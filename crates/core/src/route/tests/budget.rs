@@ -210,9 +210,10 @@ fn what_is_paid_for_comes_first_within_a_list_but_not_before_a_first_choice() {
 fn what_changes_nothing_is_still_said() {
     let notes = [line(Kind::Batch, "night", 900), line(Kind::Task, "t1", 800), allowance("b", 940)];
     let found = chosen(&under(&notes, Urgency::Normal), "sonnet");
-    assert_eq!(outcome(&found), ("a/s1".to_owned(), Some("sonnet"), None));
-    let expected = "within it; batch night has used 90 % of $0.000001000; task t1 has used 80 % of $0.000001000; \
-                    provider b has used 94 % of 1000 requests";
+    // What is paid for is used to its end.
+    assert_eq!(outcome(&found), ("b/s2".to_owned(), Some("sonnet"), None));
+    let expected = "b is paid for already and comes first: provider b has used 94 % of 1000 requests; \
+                    batch night has used 90 % of $0.000001000; task t1 has used 80 % of $0.000001000";
     assert_eq!(said(&found), expected);
     assert_eq!(said(&chosen(&under(&[], Urgency::Normal), "sonnet")), "none is set");
     assert_eq!(said(&chosen(&under(&[provider_line("c", 1)], Urgency::Normal), "a/s1")), "within it");

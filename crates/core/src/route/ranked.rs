@@ -1,0 +1,123 @@
+//! One candidate, the order among several, and why others are none.
+
+use super::{
+    Model, Status, Trigger,
+    availability::{Barred, Scope},
+    needs::Lack,
+};
+use crate::ModelRef;
+use std::{
+    cmp::{Ordering, Reverse},
+    fmt,
+};
+
+/// Candidates that a decision keeps.
+pub(super) const SHOWN: usize = 10;
+
+/// Why a model is not a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Why<'a> {
+    NotConnected,
+    NoSuchModel,
+    NoSuchVariant,
+    NoKey,
+    NotAllowed,
+    Lacks(Lack),
+    Tried(Trigger),
+    /// Of a tier that is no stronger than the one that was too weak.
+    NotStronger,
+    Exhausted(&'a str),
+}
+
+impl fmt::Display for Why<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConnected => f.write_str("its provider is not connected"),
+            Self::NoSuchModel => f.write_str("its provider does not have it"),
+            Self::NoSuchVariant => f.write_str("it does not have that variant"),
+            Self::NoKey => f.write_str("no key for its provider"),
+            Self::NotAllowed => f.write_str("its provider is not allowed"),
+            Self::Lacks(lack) => write!(f, "cannot {lack}"),
+            Self::Tried(trigger) => write!(f, "was asked already ({trigger})"),
+            Self::NotStronger => f.write_str("is of no stronger tier"),
+            Self::Exhausted(why) => f.write_str(why),
+        }
+    }
+}
+
+/// One candidate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ranked<'a> {
+    pub(super) provider: &'a str,
+    pub(super) model: &'a Model,
+    pub(super) variant: Option<&'a str>,
+    pub(super) score: i64,
+    pub(super) barred: Option<Barred<'a>>,
+    /// Lower is better: named before scored, with what is wanted before without.
+    pub(super) rank: (u16, u16, Status),
+}
+
+impl Ranked<'_> {
+    pub(super) fn reference(&self) -> ModelRef {
+        let mut reference = ModelRef::new(self.provider, self.model.id.clone());
+        reference.variant = self.variant.map(str::to_owned);
+        reference
+    }
+
+    /// A total order, best first. The first two mostly decide, so that the others are seldom looked at.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank).then_with(|| other.score.cmp(&self.score)).then_with(|| {
+            let rest = |ranked: &Self| {
+                let price = ranked.model.price;
+                (price.output, price.input)
+            };
+            rest(self)
+                .cmp(&rest(other))
+                .then_with(|| other.model.release_date.cmp(&self.model.release_date))
+                .then_with(|| (self.provider, &self.model.id).cmp(&(other.provider, &other.model.id)))
+        })
+    }
+
+    /// Who waits least when all wait: first those that only their provider holds back.
+    pub(super) fn patience(&self) -> impl Ord {
+        self.barred.map_or((false, 0), |barred| (barred.scope == Scope::Model, barred.bar.until))
+    }
+}
+
+/// The standing of the best that could be asked now, as many as are shown. Whoever cannot come near them need not be
+/// looked at closely; when all wait, everybody is.
+#[derive(Default)]
+pub(super) struct Best {
+    /// The worst comes last.
+    places: Vec<((u16, u16, Status), Reverse<i64>)>,
+}
+
+impl Best {
+    pub(super) fn add(&mut self, rank: (u16, u16, Status), score: i64) {
+        let standing = (rank, Reverse(score));
+        let place = self.places.partition_point(|known| *known <= standing);
+        if place < SHOWN {
+            self.places.insert(place, standing);
+            self.places.truncate(SHOWN);
+        }
+    }
+
+    /// Whether a model of this rank cannot be among them, whatever its name and date.
+    pub(super) fn is_out_of_reach(&self, rank: (u16, u16, Status), most: impl FnOnce() -> i64) -> bool {
+        match self.places.get(SHOWN - 1) {
+            Some((worst, Reverse(score))) => rank > *worst || (rank == *worst && most() < *score),
+            None => false,
+        }
+    }
+}
+
+/// The best `count` of them, in order, without putting the others in order.
+pub(super) fn first_in_order<'r, 'a>(ranked: &'r mut [Ranked<'a>], count: usize) -> &'r [Ranked<'a>] {
+    if ranked.len() > count {
+        ranked.select_nth_unstable_by(count - 1, |left, right| left.order(right));
+    }
+    let count = count.min(ranked.len());
+    let best = &mut ranked[..count];
+    best.sort_unstable_by(|left, right| left.order(right));
+    best
+}

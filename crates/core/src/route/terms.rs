@@ -1,0 +1,49 @@
+//! On what terms a choice is made: who was asked already, who may stand in, and whether anybody is spared.
+
+use super::Tried;
+use crate::ModelRef;
+
+/// What a choice may take, beyond the question itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) tried: &'a [Tried],
+    /// Models that are too weak to stand in, and the strength that one which does must pass.
+    pub(super) weaker: &'a [ModelRef],
+    pub(super) stronger_than: i64,
+    pub(super) stand_ins: StandIns,
+    pub(super) waiting: Waiting,
+    pub(super) low: Low,
+}
+
+impl Terms<'_> {
+    /// For a request that has asked nobody yet.
+    pub(super) const FIRST: Terms<'static> = Terms {
+        tried: &[],
+        weaker: &[],
+        stronger_than: -1,
+        stand_ins: StandIns::Allowed,
+        waiting: Waiting::Allowed,
+        low: Low::Allowed,
+    };
+}
+
+/// Whether a model that a tier does not list may be taken for it when none of its own can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandIns {
+    Allowed,
+    Refused,
+}
+
+/// Whether a provider whose budget is running low may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Low {
+    Allowed,
+    Refused,
+}
+
+/// Whether a model that is to be left alone may be asked when all others are too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Allowed,
+    Refused,
+}
