@@ -106,9 +106,7 @@ impl<'a> Pool<'a> {
                         let score = points(model, self.score, today);
                         let ranked =
                             Ranked { provider: id, model, variant: None, score, barred: bars.of(&model.id), rank };
-                        if ranked.barred.is_none() {
-                            best.add(rank, score);
-                        }
+                        best.add(&ranked);
                         self.candidates.push(ranked);
                     }
                     Err(why) => self.reject(why, 1, || format!("{id}/{}", model.id)),

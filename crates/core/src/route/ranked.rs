@@ -84,30 +84,37 @@ impl Ranked<'_> {
     }
 }
 
-/// The standing of the best that could be asked now, as many as are shown. Whoever cannot come near them need not be
-/// looked at closely; when all wait, everybody is.
+/// A rank and the points within it, best first.
+type Standing = ((u16, u16, Status), Reverse<i64>);
+
+/// How good one must be to be chosen or shown. Whoever cannot come near that need not be looked at closely; while
+/// nobody can be asked, everybody is.
 #[derive(Default)]
 pub(super) struct Best {
-    /// The worst comes last.
-    places: Vec<((u16, u16, Status), Reverse<i64>)>,
+    /// Of all, as many as are shown; the worst comes last.
+    shown: Vec<Standing>,
+    /// Of those that can be asked now.
+    ready: Option<Standing>,
 }
 
 impl Best {
-    pub(super) fn add(&mut self, rank: (u16, u16, Status), score: i64) {
-        let standing = (rank, Reverse(score));
-        let place = self.places.partition_point(|known| *known <= standing);
+    pub(super) fn add(&mut self, ranked: &Ranked<'_>) {
+        let standing = (ranked.rank, Reverse(ranked.score));
+        if ranked.barred.is_none() && self.ready.is_none_or(|ready| standing < ready) {
+            self.ready = Some(standing);
+        }
+        let place = self.shown.partition_point(|known| *known <= standing);
         if place < SHOWN {
-            self.places.insert(place, standing);
-            self.places.truncate(SHOWN);
+            self.shown.insert(place, standing);
+            self.shown.truncate(SHOWN);
         }
     }
 
-    /// Whether a model of this rank cannot be among them, whatever its name and date.
+    /// Whether a model of this rank can be neither, whatever its name and date.
     pub(super) fn is_out_of_reach(&self, rank: (u16, u16, Status), most: impl FnOnce() -> i64) -> bool {
-        match self.places.get(SHOWN - 1) {
-            Some((worst, Reverse(score))) => rank > *worst || (rank == *worst && most() < *score),
-            None => false,
-        }
+        let (Some(last), Some(ready)) = (self.shown.get(SHOWN - 1), self.ready) else { return false };
+        let (worst, Reverse(score)) = *last.max(&ready);
+        rank > worst || (rank == worst && most() < score)
     }
 }
 
