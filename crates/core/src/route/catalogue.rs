@@ -1,6 +1,6 @@
 //! The models that a user has, as far as a decision needs to know them. No keys.
 
-use super::RouteError;
+use super::{ReleaseDate, RouteError};
 use crate::{ModelRef, money::Price, nearest::nearest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -130,9 +130,8 @@ pub struct Model {
     pub variants: Vec<String>,
     #[serde(default, skip_serializing_if = "is_active")]
     pub status: Status,
-    /// `2026-09-22`, or empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub release_date: String,
+    #[serde(default, skip_serializing_if = "ReleaseDate::is_empty")]
+    pub release_date: ReleaseDate,
 }
 
 fn yes() -> bool {

@@ -99,7 +99,7 @@ impl<'a> Pool<'a> {
                 match judged {
                     Ok(()) => {
                         let rank = self.place(place, model);
-                        if best.is_out_of_reach(rank, || most_points(model, self.score)) {
+                        if best.is_out_of_reach(rank, || most_points(model, self.score, today)) {
                             self.others += 1;
                             continue;
                         }

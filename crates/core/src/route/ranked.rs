@@ -110,7 +110,7 @@ impl Best {
         }
     }
 
-    /// Whether a model of this rank can be neither, whatever its name and date.
+    /// Whether a model of this rank can be neither, whatever its name.
     pub(super) fn is_out_of_reach(&self, rank: (u16, u16, Status), most: impl FnOnce() -> i64) -> bool {
         let (Some(last), Some(ready)) = (self.shown.get(SHOWN - 1), self.ready) else { return false };
         let (worst, Reverse(score)) = *last.max(&ready);

@@ -1,6 +1,6 @@
 //! How well a model fits a purpose, in points: whole numbers, so that the same inputs rank the same everywhere.
 
-use super::{Model, Status};
+use super::{Model, ReleaseDate, Status};
 use crate::config::Score;
 
 /// A trait at its fullest.
@@ -18,20 +18,20 @@ pub(super) fn points(model: &Model, score: &Score, today: i64) -> i64 {
     if sum.needs_strength {
         sum.add_strength(strength(model), score);
     }
-    sum.add(score.recent, || recency(&model.release_date, today));
+    sum.add(score.recent, || recency(model.release_date, today));
     sum.add(score.words, || yes(has_word(&model.id, &score.prefer)));
     sum.points(model)
 }
 
-/// At least as many points, without reading a name or a date: most models can be passed over by this alone.
-pub(super) fn most_points(model: &Model, score: &Score) -> i64 {
+/// At least as many points, without reading a name: most models can be passed over by this alone.
+pub(super) fn most_points(model: &Model, score: &Score, today: i64) -> i64 {
     let mut sum = Sum::of_plain(model, score);
     if sum.needs_strength {
         sum.add(score.cheap.max(0), || FULL);
         sum.add(score.strong.max(0), || FULL);
         sum.add(score.middle.max(0), || FULL);
     }
-    sum.add(score.recent.max(0), || FULL);
+    sum.add(score.recent, || recency(model.release_date, today));
     sum.add(score.words.max(0), || FULL);
     sum.points(model)
 }
@@ -115,8 +115,8 @@ fn billions(name: &str) -> Option<i64> {
 }
 
 /// Newer is better, over three years.
-fn recency(date: &str, today: i64) -> i64 {
-    days(date).map_or(UNKNOWN, |released| FULL - (today - released).clamp(0, OLD_DAYS) * FULL / OLD_DAYS)
+fn recency(date: ReleaseDate, today: i64) -> i64 {
+    date.days().map_or(UNKNOWN, |released| FULL - (today - released).clamp(0, OLD_DAYS) * FULL / OLD_DAYS)
 }
 
 /// From 4 thousand tokens to a million.
@@ -139,36 +139,13 @@ fn has_word(id: &str, words: &[String]) -> bool {
     own.any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word.as_bytes())))
 }
 
-/// A number of a few digits and nothing else.
-fn number(digits: &[u8]) -> Option<i64> {
-    let fits = (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    fits.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
-}
-
-/// Days since the Unix epoch of `2026-09-22`, or of the start of `2026-09` or `2026`.
-fn days(date: &str) -> Option<i64> {
-    let mut parts = date.as_bytes().split(|byte| *byte == b'-').map(number);
-    let year = parts.next().flatten().filter(|year| (1970..=2999).contains(year))?;
-    let month = parts.next().map_or(Some(1), |month| month.filter(|month| (1..=12).contains(month)))?;
-    let day = parts.next().map_or(Some(1), |day| day.filter(|day| (1..=31).contains(day)))?;
-    // Years that begin in March, so that the leap day is the last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year / 4 - year / 100 + year / 400;
-    Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 1 - 719_468)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Nano, config::Layered, money::Price};
 
     #[test]
-    fn dates_sizes_and_strengths() {
-        assert_eq!(days("1970-01-01"), Some(0));
-        assert_eq!(days("2000-03-01"), Some(11017));
-        assert_eq!(days("2026-11-15"), Some(20772));
-        assert_eq!(days("2026-13-01"), None);
-        assert_eq!(days(""), None);
+    fn sizes_and_strengths() {
         assert_eq!(billions("qwen3-30b-a3b-2507"), Some(30));
         assert_eq!(billions("mixtral-8x7b"), Some(7));
         assert_eq!(billions("llama3.1:70b"), Some(70));
@@ -206,7 +183,7 @@ mod tests {
                 Model { id: (*id).into(), release_date: (*date).into(), price, context: 9000, ..Model::default() };
             let negative = Score { cheap: -5, recent: -9, words: -7, prefer: vec!["x".into()], ..Score::default() };
             for score in config.scores.values().chain([&negative]) {
-                assert!(points(&model, score, 20772) <= most_points(&model, score), "{model:?} {score:?}");
+                assert!(points(&model, score, 20772) <= most_points(&model, score, 20772), "{model:?} {score:?}");
             }
         }
     }

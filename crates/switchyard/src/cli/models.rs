@@ -231,7 +231,7 @@ fn side_by_side(rows: &[Row<'_>]) -> String {
         line("name", &|(_, _, model)| model.name.clone()),
         line("provider", &|(_, provider, _)| provider.standing().to_owned()),
         line("status", &|(_, _, model)| model.status.as_str().to_owned()),
-        line("released", &|(_, _, model)| model.release_date.clone()),
+        line("released", &|(_, _, model)| model.release_date.to_string()),
         line("context", &|(_, _, model)| tokens(model.context)),
         line("output", &|(_, _, model)| tokens(model.output)),
         line("$ in per M", &|(_, _, model)| usd(model.price.input)),

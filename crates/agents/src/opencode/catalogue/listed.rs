@@ -155,7 +155,7 @@ impl ListedModel {
             },
             variants: self.variants.into_keys().collect(),
             status: Status::parse(&self.status),
-            release_date: self.release_date,
+            release_date: self.release_date.into(),
         }
     }
 }

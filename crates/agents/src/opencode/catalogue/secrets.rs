@@ -67,8 +67,8 @@ fn clean(provider: &mut Provider, tells: &impl Fn(&str) -> bool) {
     }
     provider.env.retain(|name| !tells(name));
     provider.models.retain(|id, model| {
-        let Model { id: own, name, family, release_date, variants, .. } = &*model;
-        let mut texts = [id, own, name, family, release_date].into_iter().chain(variants);
+        let Model { id: own, name, family, variants, .. } = &*model;
+        let mut texts = [id, own, name, family].into_iter().chain(variants);
         !texts.any(|text| tells(text))
     });
 }
@@ -113,7 +113,6 @@ mod tests {
             model(&holding),
             Model { name: holding.clone(), ..model("name") },
             Model { family: holding.clone(), ..model("family") },
-            Model { release_date: holding.clone(), ..model("date") },
             Model { variants: vec!["low".into(), holding.clone()], ..model("variant") },
         ];
         let provider = Provider {

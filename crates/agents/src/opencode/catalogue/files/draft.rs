@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use switchyard_core::{
     Nano,
     money::Price,
-    route::{Model, Status},
+    route::{Model, ReleaseDate, Status},
 };
 
 /// The package that OpenCode uses where nothing names one.
@@ -91,7 +91,7 @@ impl Draft {
             price: price(&described.cost, base.price),
             variants: self.variants(described, &npm),
             status: described.status.as_deref().map_or(base.status, Status::parse),
-            release_date: text(&described.release_date, &base.release_date),
+            release_date: described.release_date.as_deref().map_or(base.release_date, ReleaseDate::from),
         };
         let attachment = described.attachment.unwrap_or(self.attachment);
         Self { model, npm, attachment, pdf_input: takes("pdf").unwrap_or(self.pdf_input) }
