@@ -10,6 +10,8 @@ const LONGEST: usize = 10;
 pub struct ReleaseDate {
     /// Filled up with zeros.
     text: [u8; LONGEST],
+    /// Days since the Unix epoch, worked out once; `None` when it is no day.
+    days: Option<i32>,
 }
 
 impl ReleaseDate {
@@ -27,22 +29,25 @@ impl ReleaseDate {
     /// Days since the Unix epoch; of `2026-09` or `2026` those of its first day.
     #[must_use]
     pub fn days(&self) -> Option<i64> {
-        let length = self.text.iter().position(|byte| *byte == 0).unwrap_or(LONGEST);
-        let mut parts = self.text[..length].split(|byte| *byte == b'-').map(number);
-        let year = parts.next().flatten().filter(|year| (1970..=2999).contains(year))?;
-        let month = parts.next().map_or(Some(1), |month| month.filter(|month| (1..=12).contains(month)))?;
-        let day = parts.next().map_or(Some(1), |day| day.filter(|day| (1..=31).contains(day)))?;
-        // Years that begin in March, so that the leap day is the last.
-        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-        let leaps = year / 4 - year / 100 + year / 400;
-        Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 1 - 719_468)
+        self.days.map(i64::from)
     }
 }
 
+fn days_of(text: &[u8]) -> Option<i32> {
+    let mut parts = text.split(|byte| *byte == b'-').map(number);
+    let year = parts.next().flatten().filter(|year| (1970..=2999).contains(year))?;
+    let month = parts.next().map_or(Some(1), |month| month.filter(|month| (1..=12).contains(month)))?;
+    let day = parts.next().map_or(Some(1), |day| day.filter(|day| (1..=31).contains(day)))?;
+    // Years that begin in March, so that the leap day is the last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year / 4 - year / 100 + year / 400;
+    Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 1 - 719_468)
+}
+
 /// A number of a few digits and nothing else.
-fn number(digits: &[u8]) -> Option<i64> {
+fn number(digits: &[u8]) -> Option<i32> {
     let fits = (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    fits.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
+    fits.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i32::from(digit - b'0')))
 }
 
 impl From<&str> for ReleaseDate {
@@ -52,6 +57,7 @@ impl From<&str> for ReleaseDate {
         let mut date = Self::default();
         if text.len() <= LONGEST && text.bytes().all(is_date) {
             date.text[..text.len()].copy_from_slice(text.as_bytes());
+            date.days = days_of(text.as_bytes());
         }
         date
     }
