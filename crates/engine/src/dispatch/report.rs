@@ -8,7 +8,11 @@ use crate::Context;
 use serde::Serialize;
 use serde_json::Value;
 use std::{path::PathBuf, time::Instant};
-use switchyard_core::{DispatchId, ErrorClass, ModelRef, Nano, Usage, dispatch::Request, route::Resolution};
+use switchyard_core::{
+    DispatchId, ErrorClass, ModelRef, Nano, Usage,
+    dispatch::Request,
+    route::{Resolution, Selector},
+};
 use switchyard_host::paths::{private_dir, write_private};
 use switchyard_store::RunStatus;
 
@@ -91,7 +95,7 @@ pub(super) fn build(
     let error = outcome.result.as_ref().err().map(|failure| ErrorReport {
         class: failure.class,
         message: failure.message.clone(),
-        hint: failure.class.hint().to_owned(),
+        hint: hint(request, failure.class),
         retryable: failure.class.retryable(),
     });
     let status = status_of(&outcome);
@@ -120,6 +124,15 @@ pub(super) fn build(
         warnings,
         error,
     }
+}
+
+/// What can be done about it. What was routed has tried the others already.
+fn hint(request: &Request, class: ErrorClass) -> String {
+    let routed = !request.selector.is_explicit() && request.selector != Selector::Default;
+    if routed && class.hint().contains("--fallback") {
+        return "nobody else could be asked: `switchyard fallback` shows why; name a model with -m, or wait".to_owned();
+    }
+    class.hint().to_owned()
 }
 
 fn attempt(resolution: &Resolution, outcome: &Outcome) -> AttemptReport {

@@ -203,6 +203,15 @@ fn waiting_for(selector: &Selector) -> String {
 
 fn show(report: &DispatchReport, request: &Request, options: &Options, shown: &str) {
     let streamed = !shown.is_empty();
+    let text = match &report.structured {
+        Some(value) => serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string()),
+        None => report.text.clone(),
+    };
+    if streamed {
+        // The text is on the screen already, unless some of it was lost on the way; what follows needs a new line.
+        let rest = if report.error.is_none() { missing(shown, &text) } else { None };
+        ui::result(rest.unwrap_or_default());
+    }
     for warning in &report.warnings {
         ui::warn(warning);
     }
@@ -210,22 +219,11 @@ fn show(report: &DispatchReport, request: &Request, options: &Options, shown: &s
         if !report.text.trim().is_empty() && !streamed {
             ui::note(&format!("what {} had said until then:\n{}", report.model, report.text));
         }
-        if streamed {
-            ui::result("");
-        }
         ui::failure(&Failure::from(error), Format::People);
         return;
     }
-    let text = match &report.structured {
-        Some(value) => serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string()),
-        None => report.text.clone(),
-    };
-    if streamed {
-        // The text is on the screen already, unless some of it was lost on the way.
-        ui::result(missing(shown, &text).unwrap_or_default());
-        ui::frame(&header(report, request, options));
-    } else {
-        ui::frame(&header(report, request, options));
+    ui::frame(&header(report, request, options));
+    if !streamed {
         ui::result(&text);
     }
     if report.kept {
