@@ -96,6 +96,23 @@ pub enum BadRequest {
 }
 
 impl Request {
+    /// A prompt with nothing besides.
+    #[must_use]
+    pub fn plain(prompt: impl Into<String>, selector: Selector, mode: Mode, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            selector,
+            mode,
+            directory: directory.into(),
+            system: None,
+            schema: None,
+            images: Vec::new(),
+            session: None,
+            keep: false,
+            agent: None,
+        }
+    }
+
     pub fn check(&self) -> Result<(), BadRequest> {
         if self.prompt.trim().is_empty() {
             return Err(BadRequest::EmptyPrompt);
@@ -141,18 +158,7 @@ mod tests {
     use super::*;
 
     fn request(mode: Mode, prompt: &str) -> Request {
-        Request {
-            prompt: prompt.into(),
-            selector: Selector::Default,
-            mode,
-            directory: "/".into(),
-            system: None,
-            schema: None,
-            images: Vec::new(),
-            session: None,
-            keep: false,
-            agent: None,
-        }
+        Request::plain(prompt, Selector::Default, mode, "/")
     }
 
     #[test]

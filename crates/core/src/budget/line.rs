@@ -158,6 +158,8 @@ pub struct Line {
     pub until: i64,
     pub degrade_percent: u32,
     pub stop_percent: u32,
+    /// Whether a model without a price may be used under it.
+    pub unknown_allowed: bool,
     pub settled: i64,
     /// What runs now may come to.
     pub reserved: i64,
@@ -227,6 +229,7 @@ pub(super) mod tests {
             until: 10,
             degrade_percent: 80,
             stop_percent: 95,
+            unknown_allowed: false,
             settled,
             reserved: 0,
             unknown: 0,

@@ -113,18 +113,7 @@ async fn ask(
     model: ModelRef,
     cancel: &CancellationToken,
 ) -> Result<Check, Refusal> {
-    let request = Request {
-        prompt: PROMPT.into(),
-        selector: Selector::Exact(model.clone()),
-        mode: Mode::Text,
-        directory: directory.to_owned(),
-        system: None,
-        schema: None,
-        images: Vec::new(),
-        session: None,
-        keep: false,
-        agent: None,
-    };
+    let request = Request::plain(PROMPT, Selector::Exact(model.clone()), Mode::Text, directory);
     let options = Options {
         timeout: Some(context.config.availability.probe_timeout),
         provider_retries: Some(0),

@@ -72,6 +72,7 @@ fn of_rule(context: &Context, rule: &BudgetRule, (from, until): (i64, i64)) -> O
         until,
         degrade_percent: rule.degrade_percent.unwrap_or(settings.degrade_percent),
         stop_percent: rule.stop_percent.unwrap_or(settings.stop_percent),
+        unknown_allowed: rule.unknown_allowed.unwrap_or(settings.unknown_allowed),
         settled: 0,
         reserved: 0,
         unknown: 0,
@@ -88,6 +89,7 @@ fn of_period(context: &Context, period: &BudgetPeriod, from: i64, until: i64) ->
         until,
         degrade_percent: context.config.budget.warn_percent,
         stop_percent: context.config.budget.out_percent,
+        unknown_allowed: context.config.budget.unknown_allowed,
         settled: 0,
         reserved: 0,
         unknown: 0,
@@ -103,6 +105,14 @@ async fn counted(context: &Context, mut line: Line) -> Result<Line, Refusal> {
     line.reserved = reserved.measured(measure);
     line.unknown = spent.unknown;
     Ok(line)
+}
+
+pub(super) fn unit_of(measure: Measure) -> Unit {
+    match measure {
+        Measure::Cost => Unit::Usd,
+        Measure::Attempts => Unit::Requests,
+        Measure::Tokens => Unit::Tokens,
+    }
 }
 
 pub(super) fn measure_of(unit: Unit) -> Measure {

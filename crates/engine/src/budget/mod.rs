@@ -5,12 +5,12 @@ mod lines;
 mod reserve;
 
 pub use lines::{Concern, day_clock, lines};
-pub(crate) use reserve::{OverBudget, Planned, reserve_for};
+pub(crate) use reserve::{OverBudget, Planned, no_room, reserve_for};
 
 use crate::Context;
 use serde_json::json;
 use switchyard_core::{
-    budget::{Level, Line, Urgency, advise},
+    budget::{Billing, Kind, Level, Line, Urgency, advise},
     route::Budget,
 };
 use switchyard_host::clock::now_micros;
@@ -26,10 +26,13 @@ pub fn advice(context: &Context, lines: &[Line], urgency: Urgency) -> Budget {
 pub async fn alert(context: &Context, lines: &[Line]) -> Result<Vec<String>> {
     let mut told = Vec::new();
     for line in lines {
-        let level = match line.level() {
-            Level::Fine => continue,
-            Level::Degraded => "degraded",
-            Level::Exhausted => "exhausted",
+        let (level, meaning) = match (line.level(), line.billing, line.key.kind) {
+            (Level::Fine, ..) => continue,
+            (Level::Degraded, Billing::Subscription, _) => ("degraded", "the allowance comes to its end"),
+            (Level::Degraded, _, Kind::Batch | Kind::Task) => ("degraded", "it will stop soon"),
+            (Level::Degraded, ..) => ("degraded", "cheaper models are used from now on"),
+            (Level::Exhausted, _, Kind::Tier) => ("exhausted", "the next cheaper tier is used from now on"),
+            (Level::Exhausted, ..) => ("exhausted", "nothing more is spent"),
         };
         let day = day_clock(context).map_or(line.from, |clock| clock.day_of(now_micros()).from);
         let data = json!({"level": level, "unit": line.unit, "limit": line.limit, "settled": line.settled,
@@ -37,8 +40,6 @@ pub async fn alert(context: &Context, lines: &[Line]) -> Result<Vec<String>> {
         // A provider may have several limits; each has its own story.
         let which = format!("{level} {} {}", line.unit.as_str(), line.billing.as_str());
         if context.store.raise_alert(day, &line.key, &which, now_micros(), &data).await? {
-            let meaning =
-                if level == "degraded" { "cheaper models are used from now on" } else { "nothing more is spent" };
             told.push(format!("budget: {}; {meaning}", line.told()));
         }
     }

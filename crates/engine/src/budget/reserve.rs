@@ -1,12 +1,12 @@
 //! What an attempt sets aside before it runs, and the ceilings that the store checks while it does so: whoever comes
 //! second sees what the first has set aside.
 
-use super::lines::measure_of;
+use super::lines::{measure_of, unit_of};
 use crate::Context;
 use switchyard_core::{
     Nano,
     budget::{Estimate, History, Key, Kind, Line, Reserving, Unit, Urgency, estimate},
-    dispatch::{Mode, Request},
+    dispatch::Request,
     route::{Model, Resolution},
 };
 use switchyard_host::clock::now_micros;
@@ -29,8 +29,8 @@ pub(crate) struct Planned<'a> {
     pub(crate) model: &'a Model,
     /// What is left of the request's own limit.
     pub(crate) left: Option<Nano>,
-    /// How often the model may be asked, when the request says it.
-    pub(crate) steps: Option<u32>,
+    /// Steps that it may take.
+    pub(crate) steps: u32,
 }
 
 /// What the attempt sets aside; `None` when no limit concerns it.
@@ -44,13 +44,15 @@ pub(crate) async fn reserve_for(context: &Context, planned: &Planned<'_>) -> Res
     let reserving = if settings.strict { Reserving::WorstCase } else { Reserving::Likely };
     let history = past(context, &resolution.model.to_string()).await;
     let prompt = request.needs().context;
-    let steps = most_steps(context, request, steps);
-    let expected = estimate(model, prompt, settings.expected_output, steps, history.as_ref(), reserving);
-    let on_money = left.is_some() || concerned.iter().any(|line| line.unit == Unit::Usd);
+    let prompts = most_prompts(context, request, steps);
+    let expected = estimate(model, prompt, settings.expected_output, prompts, history.as_ref(), reserving);
     let Estimate { cost, tokens, .. } = expected;
-    if cost.is_none() && on_money && !settings.unknown_allowed && urgency != Urgency::PastTheStop {
+    let counts = |line: &&&Line| line.unit == Unit::Usd && !line.unknown_allowed;
+    let held_by = concerned.iter().find(counts).map(|line| line.key.to_string());
+    let held_by = held_by.or_else(|| left.filter(|_| !settings.unknown_allowed).map(|_| "--max-cost".to_owned()));
+    if let (None, Some(limit), true) = (cost, held_by, urgency != Urgency::PastTheStop) {
         return Err(OverBudget(format!(
-            "{} has no price, so it cannot be held to a limit; `budget.unknown_allowed` would let it run",
+            "{} has no price, so it cannot be held to the limit of {limit}; `budget.unknown_allowed` would let it run",
             resolution.model
         )));
     }
@@ -99,13 +101,22 @@ async fn past(context: &Context, model: &str) -> Option<History> {
 }
 
 /// How often a model may be asked in one attempt, at the most.
-fn most_steps(context: &Context, request: &Request, steps: Option<u32>) -> u64 {
+fn most_prompts(context: &Context, request: &Request, steps: u32) -> u64 {
     let settings = &context.config.dispatch;
     let tries = if request.schema.is_some() { u64::from(settings.structured_retries) + 1 } else { 1 };
-    let steps = match request.mode {
-        Mode::Text => 1,
-        Mode::Agent => u64::from(steps.unwrap_or(settings.agent_steps)),
-        Mode::Command => u64::from(steps.unwrap_or(100)),
-    };
-    steps * tries * u64::from(settings.provider_retries + 1)
+    u64::from(steps) * tries * u64::from(settings.provider_retries + 1)
+}
+
+/// Why a reservation was refused: others have set it aside since the choice was made, or the estimate is more than
+/// what is left.
+pub(crate) fn no_room(reserve: &Reserve, ceiling: usize, settled: i64, reserved: i64) -> OverBudget {
+    let Some(ceiling) = reserve.ceilings.get(ceiling) else { return OverBudget("a limit has no room".into()) };
+    let unit = unit_of(ceiling.measure);
+    OverBudget(format!(
+        "{} has no room for another attempt: {} settled and {} set aside of {}",
+        ceiling.key,
+        unit.show(settled),
+        unit.show(reserved),
+        unit.show(ceiling.limit)
+    ))
 }

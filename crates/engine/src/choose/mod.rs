@@ -14,8 +14,8 @@ use crate::{
 use std::path::Path;
 use switchyard_core::budget::Urgency;
 use switchyard_core::route::{
-    Advice, AgentWish, Classified, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, check_names,
-    classify, resolve,
+    Advice, AgentWish, Catalogue, Classified, ModelPolicy, Needs, Question, Resolution, RouteError, Selector,
+    check_names, classify, resolve,
 };
 use switchyard_host::clock::now_micros;
 
@@ -49,16 +49,28 @@ pub struct Surroundings {
 impl Surroundings {
     #[must_use]
     pub fn question<'a>(&'a self, context: &'a Context, selector: &'a Selector, needs: Needs) -> Question<'a> {
-        Question {
-            selector,
-            needs,
-            policy: ModelPolicy::Dynamic,
-            catalogue: &self.listed.catalogue,
-            config: &context.config,
-            availability: &self.known.availability,
-            advice: &self.advice,
-            now: now_micros(),
-        }
+        question(context, selector, needs, &self.listed.catalogue, &self.known, &self.advice)
+    }
+}
+
+/// The question to the resolver, as of now.
+pub(crate) fn question<'a>(
+    context: &'a Context,
+    selector: &'a Selector,
+    needs: Needs,
+    catalogue: &'a Catalogue,
+    known: &'a Known,
+    advice: &'a Advice,
+) -> Question<'a> {
+    Question {
+        selector,
+        needs,
+        policy: ModelPolicy::Dynamic,
+        catalogue,
+        config: &context.config,
+        availability: &known.availability,
+        advice,
+        now: now_micros(),
     }
 }
 

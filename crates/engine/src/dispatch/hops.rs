@@ -6,6 +6,7 @@
 use super::{
     Options,
     attempt::{Attempt, Outcome, run_attempt},
+    notes::{is_total_timeout, note_move, note_other_model, observed},
     prepare::Prepared,
     refusal::Refusal,
 };
@@ -16,15 +17,13 @@ use crate::{
     catalogue,
     server::{Acquired, give_up},
 };
-use serde_json::json;
 use std::time::Instant;
-use switchyard_agents::opencode::{Client, GiveUp, Progress, Sink, Timer};
+use switchyard_agents::opencode::{Client, Sink};
 use switchyard_core::{
     DispatchId, ErrorClass, Nano,
     dispatch::{Mode, Request},
     route::{Resolution, RouteError, Tried, Trigger, next, resolve},
 };
-use switchyard_host::clock::now_micros;
 use switchyard_store::{HealthSource, Reserve};
 use tokio_util::sync::CancellationToken;
 
@@ -88,21 +87,14 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             }
         };
         let attempt = Attempt {
-            context: run.context,
-            request: run.request,
-            options: run.options,
-            client: run.client,
-            acquired: run.acquired,
+            run,
             resolution: &resolution,
             catalogue: &prepared.catalogue,
             agent: prepared.agent.as_deref(),
-            id: run.id,
             ordinal: u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
             recorded,
             reserve,
             timed_from,
-            sink: run.sink,
-            cancel: run.cancel,
         };
         let outcome = match run_attempt(&attempt).await {
             Ok(outcome) => outcome,
@@ -159,8 +151,11 @@ fn with_room(
     why: &str,
 ) -> Option<Resolution> {
     let exhausted = &mut prepared.advice.budget.exhausted;
-    // Asked once and refused again, it would be asked for ever.
-    if run.request.selector.is_explicit() || exhausted.contains_key(&resolution.model.provider) {
+    // A session speaks with one model. Asked once and refused again, a provider would be asked for ever.
+    if run.request.selector.is_explicit()
+        || run.request.session.is_some()
+        || exhausted.contains_key(&resolution.model.provider)
+    {
         return None;
     }
     exhausted.insert(resolution.model.provider.clone(), why.to_owned());
@@ -190,7 +185,7 @@ async fn reserved(
         resolution,
         model,
         left,
-        steps: run.options.steps,
+        steps: run.options.most_steps(&run.context.config.dispatch, run.request.mode),
     };
     reserve_for(run.context, &planned).await
 }
@@ -249,51 +244,6 @@ fn following(
     match found {
         Ok(found) => Follows::Next(Box::new(found)),
         Err(error) => Follows::Nothing(Some(error.to_string())),
-    }
-}
-
-fn is_total_timeout(outcome: &Outcome) -> bool {
-    matches!(&outcome.gave_up, Some(GiveUp::Timeout { timer: Timer::Total, .. }))
-}
-
-/// What the attempt tells about its provider. A deadline of the requester's tells nothing, a probe's does.
-fn observed(outcome: &Outcome, source: HealthSource) -> Option<Observed> {
-    match &outcome.result {
-        Ok(_) => Some(Observed::Answered { latency: outcome.duration }),
-        Err(_) if is_total_timeout(outcome) && source == HealthSource::Dispatch => None,
-        Err(failure) if failure.class == ErrorClass::Cancelled => None,
-        Err(failure) => {
-            let asked_wait = match &outcome.gave_up {
-                Some(GiveUp::ProviderRetry { wait, .. }) => Some(*wait),
-                _ => None,
-            };
-            Some(Observed::Failed { class: failure.class, message: failure.message.clone(), asked_wait })
-        }
-    }
-}
-
-async fn note_move(run: Run<'_>, tried: &[Tried], from: &Resolution, to: &Resolution, outcome: &Outcome) {
-    let trigger = tried.last().map(|tried| tried.trigger);
-    let class = outcome.result.as_ref().err().map(|failure| failure.class);
-    let (from, to) = (from.model.to_string(), to.model.to_string());
-    let why = format!("{from} failed ({}); {to} is asked", trigger.map_or("", Trigger::as_str));
-    let data = json!({"from": from, "to": to, "trigger": trigger, "error_class": class});
-    note(run, "fallback", data).await;
-    (run.sink)(Progress::Moved { to, why });
-}
-
-async fn note_other_model(run: Run<'_>, resolution: &Resolution, outcome: &Outcome) {
-    if let Some(answered) = &outcome.answered_by
-        && answered.base() != resolution.model.base()
-    {
-        let data = json!({"asked": resolution.model.to_string(), "answered": answered.to_string()});
-        note(run, "model.mismatch", data).await;
-    }
-}
-
-async fn note(run: Run<'_>, kind: &str, data: serde_json::Value) {
-    if let Err(error) = run.context.store.append_event(now_micros(), kind, &run.id.to_string(), &data).await {
-        tracing::warn!(%error, kind, "an event could not be recorded");
     }
 }
 

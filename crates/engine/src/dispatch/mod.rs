@@ -2,6 +2,7 @@
 
 mod attempt;
 mod hops;
+mod notes;
 mod prepare;
 mod refusal;
 mod report;
@@ -72,7 +73,19 @@ impl Default for Options {
     }
 }
 
+/// A command brings its own plan; this only ends one that runs in circles.
+const COMMAND_STEPS: u32 = 100;
+
 impl Options {
+    /// Steps that a run may take.
+    pub(crate) fn most_steps(&self, settings: &config::Dispatch, mode: Mode) -> u32 {
+        match mode {
+            Mode::Text => 1,
+            Mode::Agent => self.steps.unwrap_or(settings.agent_steps),
+            Mode::Command => self.steps.unwrap_or(COMMAND_STEPS),
+        }
+    }
+
     /// How long the whole dispatch may take.
     fn total(&self, settings: &config::Dispatch, mode: Mode) -> Limit {
         self.timeout.unwrap_or(match mode {

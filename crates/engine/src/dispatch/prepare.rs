@@ -6,6 +6,7 @@ use crate::{
     availability::{self, Known},
     budget::{self, Concern},
     catalogue::{self, Settings, Shelf},
+    choose::question,
     server::Acquired,
 };
 use std::collections::BTreeSet;
@@ -15,9 +16,7 @@ use switchyard_core::{
     config::Config,
     dispatch::{Mode, Request},
     nearest::nearest,
-    route::{
-        Advice, AgentWish, Catalogue, ModelPolicy, Question, Resolution, Selector, check_names, classify, resolve,
-    },
+    route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, classify, resolve},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::ErrorKind;
@@ -41,26 +40,7 @@ pub(super) struct Prepared {
 impl Prepared {
     /// The same question again, with what is known by now.
     pub(super) fn question<'a>(&'a self, context: &'a Context, request: &'a Request) -> Question<'a> {
-        question(context, request, &self.catalogue, &self.known, &self.advice)
-    }
-}
-
-fn question<'a>(
-    context: &'a Context,
-    request: &'a Request,
-    catalogue: &'a Catalogue,
-    known: &'a Known,
-    advice: &'a Advice,
-) -> Question<'a> {
-    Question {
-        selector: &request.selector,
-        needs: request.needs(),
-        policy: ModelPolicy::Dynamic,
-        catalogue,
-        config: &context.config,
-        availability: &known.availability,
-        advice,
-        now: now_micros(),
+        question(context, &request.selector, request.needs(), &self.catalogue, &self.known, &self.advice)
     }
 }
 
@@ -92,7 +72,8 @@ pub(super) async fn prepare(
     directory: &Directory<'_>,
 ) -> Result<Prepared, Refusal> {
     let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, directory.stamps);
-    let request = &going_on(context, request).await?;
+    let going_on = going_on(context, request).await;
+    let request = going_on.as_ref().unwrap_or(request);
     let leading = choose_agent(request, client, acquired);
     let limits = budget::lines(context, Concern::default());
     let (known, leading, lines) =
@@ -106,7 +87,7 @@ pub(super) async fn prepare(
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
         // A server of the user's may have changed without a sign; a managed one has what our copy has.
-        Some(copy) => match resolve(&question(context, request, &copy, &known, &advice)) {
+        Some(copy) => match resolve(&question(context, &request.selector, request.needs(), &copy, &known, &advice)) {
             Ok(resolution) => (resolution, copy),
             Err(_) => route(context, request, client, &shelf, directory.settings, &known, &advice).await?,
         },
@@ -119,17 +100,13 @@ pub(super) async fn prepare(
     Ok(Prepared { resolution, catalogue, known, advice, foreign, told, lines, agent })
 }
 
-/// A session speaks with one model: whoever goes on with it and names none means that one.
-async fn going_on(context: &Context, request: &Request) -> Result<Request, Refusal> {
-    let mut request = request.clone();
-    if let Some(session) = &request.session
-        && request.selector == Selector::Default
-        && let Ok(record) = context.store.session(session).await
-        && let Ok(model) = record.model.parse()
-    {
-        request.selector = Selector::Exact(model);
-    }
-    Ok(request)
+/// A session speaks with one model: whoever goes on with it and names none means that one. What is wrong with the
+/// session is said when it is checked.
+async fn going_on(context: &Context, request: &Request) -> Option<Request> {
+    let session = request.session.as_ref().filter(|_| request.selector == Selector::Default)?;
+    let record = context.store.session(session).await.ok()?;
+    let model = record.model.parse().ok()?;
+    Some(Request { selector: Selector::Exact(model), ..request.clone() })
 }
 
 /// Chooses from what the server says now: before anything is refused, it is asked.
@@ -143,7 +120,7 @@ async fn route(
     advice: &Advice,
 ) -> Result<(Resolution, Catalogue), Refusal> {
     let catalogue = catalogue::ask(context, client, shelf, settings).await?;
-    let resolution = resolve(&question(context, request, &catalogue, known, advice))?;
+    let resolution = resolve(&question(context, &request.selector, request.needs(), &catalogue, known, advice))?;
     Ok((resolution, catalogue))
 }
 

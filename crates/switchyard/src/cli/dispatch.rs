@@ -3,7 +3,7 @@
 use super::{
     Global, input,
     progress::Display,
-    selection::{self, Selection},
+    selection::{self, SelectionArgs},
 };
 use crate::{
     failure::{Failure, exit_of},
@@ -37,18 +37,8 @@ pub struct DispatchArgs {
     /// The model: provider/model, provider/model@variant, or as much of a name as only one model has
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Vec<String>,
-    /// Choose the model by the kind of task (see `switchyard task-types`)
-    #[arg(long, value_name = "TYPE")]
-    task_type: Option<String>,
-    /// Choose the model by tier (see `switchyard tiers`)
-    #[arg(long, value_name = "TIER")]
-    tier: Option<String>,
-    /// Choose the model by tag, like auto:fast (see `switchyard tags`)
-    #[arg(long, value_name = "TAG")]
-    tag: Option<String>,
-    /// Choose the model of a worker's profile, like coder
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// What the whole dispatch may cost, in dollars; refused when it would probably cost more
     #[arg(long, value_name = "USD", value_parser = input::dollars)]
     max_cost: Option<Nano>,
@@ -101,17 +91,6 @@ enum ModeArg {
     Text,
     Agent,
     Command,
-}
-
-impl DispatchArgs {
-    fn selection(&self) -> Selection<'_> {
-        Selection {
-            task_type: self.task_type.as_deref(),
-            tier: self.tier.as_deref(),
-            tag: self.tag.as_deref(),
-            profile: self.profile.as_deref(),
-        }
-    }
 }
 
 pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failure> {
@@ -175,10 +154,10 @@ fn request(args: &DispatchArgs, config: &Config) -> Result<Request, Failure> {
     })
 }
 
-/// A model beats a task type, which beats a tier, which beats a tag, which beats a profile.
+/// A model that is named beats every other way to choose.
 fn selector(args: &DispatchArgs, config: &Config) -> Result<Selector, Failure> {
     match args.model.as_slice() {
-        [] => selection::of(config, &args.selection()),
+        [] => args.selection.selector(config),
         [model] => selection::model(config, model),
         _ => Err(Failure::usage("several models at once are not supported yet", "name one model with -m")),
     }

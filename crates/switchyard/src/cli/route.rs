@@ -2,7 +2,7 @@
 
 use super::{
     Global, input,
-    selection::{self, Selection},
+    selection::{self, SelectionArgs},
 };
 use crate::{
     failure::Failure,
@@ -32,18 +32,8 @@ pub struct RouteArgs {
     /// The model, as for dispatch
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Option<String>,
-    /// Choose by the kind of task
-    #[arg(long, value_name = "TYPE")]
-    task_type: Option<String>,
-    /// Choose by tier
-    #[arg(long, value_name = "TIER")]
-    tier: Option<String>,
-    /// Choose by tag
-    #[arg(long, value_name = "TAG")]
-    tag: Option<String>,
-    /// Choose by a worker's profile
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// The OpenCode agent that would lead; its own model counts
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -106,13 +96,7 @@ fn selector(args: &RouteArgs, config: &Config) -> Result<Selector, Failure> {
     if let Some(model) = &args.model {
         return selection::model(config, model);
     }
-    let selection = Selection {
-        task_type: args.task_type.as_deref(),
-        tier: args.tier.as_deref(),
-        tag: args.tag.as_deref(),
-        profile: args.profile.as_deref(),
-    };
-    selection::of(config, &selection)
+    args.selection.selector(config)
 }
 
 fn document(decision: &Decision) -> Value {

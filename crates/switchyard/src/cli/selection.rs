@@ -1,34 +1,45 @@
 //! From flags to a selector, the same for every command that chooses a model.
 
 use crate::failure::Failure;
+use clap::Args;
 use switchyard_core::{
     config::Config,
     route::{RouteError, Selector, TagRef},
 };
 use switchyard_engine::dispatch::Refusal;
 
-/// What the flags of a command say, beside a model.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Selection<'a> {
-    pub task_type: Option<&'a str>,
-    pub tier: Option<&'a str>,
-    pub tag: Option<&'a str>,
-    pub profile: Option<&'a str>,
+/// How to choose, when no model is named.
+#[derive(Debug, Args)]
+pub struct SelectionArgs {
+    /// Choose the model by the kind of task (see `switchyard task-types`)
+    #[arg(long, value_name = "TYPE")]
+    pub task_type: Option<String>,
+    /// Choose the model by tier (see `switchyard tiers`)
+    #[arg(long, value_name = "TIER")]
+    pub tier: Option<String>,
+    /// Choose the model by tag, like auto:fast (see `switchyard tags`)
+    #[arg(long, value_name = "TAG")]
+    pub tag: Option<String>,
+    /// Choose the model of a worker's profile, like coder
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
 }
 
-/// The strongest of the flags.
-pub fn of(config: &Config, selection: &Selection<'_>) -> Result<Selector, Failure> {
-    Ok(if let Some(name) = selection.task_type {
-        Selector::TaskType(name.to_owned())
-    } else if let Some(name) = selection.tier {
-        Selector::Tier(name.to_owned())
-    } else if let Some(tag) = selection.tag {
-        Selector::Tag(TagRef::require(tag, config).map_err(Refusal::Route)?)
-    } else if let Some(name) = selection.profile {
-        Selector::Profile(name.to_owned())
-    } else {
-        Selector::Default
-    })
+impl SelectionArgs {
+    /// The strongest of the flags: a task type beats a tier, which beats a tag, which beats a profile.
+    pub fn selector(&self, config: &Config) -> Result<Selector, Failure> {
+        Ok(if let Some(name) = &self.task_type {
+            Selector::TaskType(name.clone())
+        } else if let Some(name) = &self.tier {
+            Selector::Tier(name.clone())
+        } else if let Some(tag) = &self.tag {
+            Selector::Tag(TagRef::require(tag, config).map_err(Refusal::Route)?)
+        } else if let Some(name) = &self.profile {
+            Selector::Profile(name.clone())
+        } else {
+            Selector::Default
+        })
+    }
 }
 
 /// What a person writes for a model.

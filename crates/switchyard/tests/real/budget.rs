@@ -39,7 +39,7 @@ fn yard() -> &'static Yard {
     YARD.get_or_init(|| {
         let names = [
             "ruled", "thin", "thick", "basement", "attic", "cellar", "frugal", "crowd", "mortal", "metered", "prepaid",
-            "burning",
+            "burning", "faithful",
         ];
         let mut providers: Vec<_> = names.into_iter().map(|id| plain(id, Key::Config)).collect();
         let unpriced = model("m", &json!({"cost": {"input": 0, "output": 0}}));
@@ -360,6 +360,21 @@ fn a_dispatch_has_a_limit_of_its_own_and_what_has_no_price_cannot_be_held_to_one
 }
 
 #[test]
+fn a_session_is_refused_rather_than_given_to_another_model() {
+    let yard = yard();
+    let key = yard.at("faithful").script("faithful", vec![Step::text("one"), Step::text("two")]);
+    let first = yard.dispatch(&["-m", "faithful/m", "--keep", &key]).expect_ok();
+    let session = first["session_id"].as_str().unwrap_or_default().to_owned();
+    // The limit is not reached, but there is no room for what an attempt probably costs.
+    done(&yard.env, &["configure", "faithful", "--daily-budget", "0.01"]);
+    let refused = yard.dispatch(&["--session", &session, &key]);
+    refused.expect_code(3).expect_class("budget_refused");
+    assert_eq!(yard.ledger(&key).entries.len(), 1, "nobody else was asked");
+    done(&yard.env, &["configure", "faithful", "--remove"]);
+    assert_eq!(yard.dispatch(&["--session", &session, &key]).expect_ok()["text"], "two");
+}
+
+#[test]
 fn ten_at_once_stay_below_the_line_together() {
     let yard = yard();
     let env = &yard.env;
@@ -455,7 +470,7 @@ fn a_line_is_announced_once_and_all_of_it_together_can_be_closed() {
         events.iter().map(|data| data["level"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     // Its own cost takes it past the line.
-    done(env, &["configure", "bell", "--daily-budget", "0.02"]);
+    done(env, &["configure", "bell", "--daily-budget", "0.01"]);
     let usage = Tokens::new(500, 1000);
     let key = yard.at("bell").script("bell", vec![Step::text("over").usage(usage)]);
     let report = yard.dispatch(&["-m", "bell/m", &key]).expect_ok();

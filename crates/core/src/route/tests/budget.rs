@@ -14,6 +14,7 @@ fn line(kind: Kind, name: &str, used: i64) -> Line {
         until: i64::MAX,
         degrade_percent: 80,
         stop_percent: 95,
+        unknown_allowed: false,
         settled: used,
         reserved: 0,
         unknown: 0,

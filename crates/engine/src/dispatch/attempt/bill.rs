@@ -16,12 +16,12 @@ pub(super) struct Bill {
 /// What the attempt really used, over the session and all its descendants, read from the server.
 pub(super) async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
     let read = match ran.report.stop {
-        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(attempt.client.address())),
+        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(attempt.run.client.address())),
         // A new text session was denied every tool, so nothing can hang below it: its messages are all.
-        _ if ran.is_complete && attempt.request.mode == Mode::Text && attempt.request.session.is_none() => {
+        _ if ran.is_complete && attempt.run.request.mode == Mode::Text && attempt.run.request.session.is_none() => {
             Ok(TreeUsage { usage: ran.usage, cost: ran.cost, cost_known: true, sessions: Vec::new() })
         }
-        _ => read_tree(attempt.client, session).await,
+        _ => read_tree(attempt.run.client, session).await,
     };
     match read {
         Ok(tree) => {

@@ -6,33 +6,26 @@ mod session;
 
 pub(crate) use prompts::fresh_message_id;
 
-use super::{Options, refusal::Refusal};
-use crate::{Context, server::Acquired};
+use super::{hops::Run, refusal::Refusal};
 use bill::read_bill;
 use prompts::{Ran, run_prompts};
 use serde_json::Value;
 use session::{close_session, open_session};
 use std::time::{Duration, Instant};
-use switchyard_agents::opencode::{Client, Failure, GiveUp, Sink, StopOutcome};
+use switchyard_agents::opencode::{Failure, GiveUp, StopOutcome};
 use switchyard_core::{
-    DispatchId, ErrorClass, ModelRef, Nano, Usage,
-    dispatch::{Mode, Request},
+    ErrorClass, ModelRef, Nano, Usage,
+    dispatch::Mode,
     route::{Catalogue, Resolution},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{AttemptEnd, Reserve, RunStatus, StoreError};
-use tokio_util::sync::CancellationToken;
 
 pub(super) struct Attempt<'a> {
-    pub(super) context: &'a Context,
-    pub(super) request: &'a Request,
-    pub(super) options: &'a Options,
-    pub(super) client: &'a Client,
-    pub(super) acquired: &'a Acquired,
+    pub(super) run: Run<'a>,
     pub(super) resolution: &'a Resolution,
     pub(super) catalogue: &'a Catalogue,
     pub(super) agent: Option<&'a str>,
-    pub(super) id: DispatchId,
     /// Counts from 1 within the dispatch.
     pub(super) ordinal: u32,
     /// Whether the dispatch itself is in the store already.
@@ -41,8 +34,6 @@ pub(super) struct Attempt<'a> {
     pub(super) reserve: Option<Reserve>,
     /// From when the whole dispatch is timed.
     pub(super) timed_from: Instant,
-    pub(super) sink: &'a Sink,
-    pub(super) cancel: &'a CancellationToken,
 }
 
 /// What an attempt came to.
@@ -76,7 +67,7 @@ impl Attempt<'_> {
 
 pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
     let began = Instant::now();
-    let store = &attempt.context.store;
+    let store = &attempt.run.context.store;
     let model = attempt.model();
     let (session, before) = match open_session(attempt).await {
         Ok(opened) => opened,
@@ -84,7 +75,7 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
             let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
             // It may not even have been recorded; the error that stopped it is the one to tell.
-            drop(twice(|| store.finish_attempt(attempt.id, attempt.ordinal, &end)).await);
+            drop(twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await);
             return Err(error);
         }
     };
@@ -96,7 +87,7 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
     let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
     // Settled before the session goes: after a crash in between, its cost could be read nowhere. From here on
     // the answer is paid for: what cannot be recorded is said with it, and never takes its place.
-    let settled = twice(|| store.finish_attempt(attempt.id, attempt.ordinal, &end)).await;
+    let settled = twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await;
     tracing::debug!(session, "the attempt is settled");
     let closed = match &settled {
         Ok(()) => close_session(attempt, &session, &ran).await.map_err(|refusal| refusal.to_string()),
@@ -109,7 +100,7 @@ pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusa
     warnings.extend(closed.err().map(|error| format!("the dispatch could not be recorded: {error}")));
     warnings.extend(bill.warning);
     warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
-    if attempt.request.mode == Mode::Agent && result.is_ok() && tool_calls == 0 {
+    if attempt.run.request.mode == Mode::Agent && result.is_ok() && tool_calls == 0 {
         warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
     }
     Ok(Outcome {

@@ -17,9 +17,6 @@ use switchyard_agents::opencode::{
 use switchyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, dispatch::Mode, id::message_id};
 use uuid::Uuid;
 
-/// A command brings its own plan; this only ends one that runs in circles.
-const MOST_STEPS: u32 = 100;
-
 /// What the prompts of an attempt came to.
 #[derive(Debug)]
 pub(super) struct Ran {
@@ -36,28 +33,28 @@ pub(super) struct Ran {
 
 /// Prompts until the answer fits its schema, or the tries or the time are used up.
 pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
-    let mut prompt = attempt.request.prompt.clone();
+    let mut prompt = attempt.run.request.prompt.clone();
     let mut warnings = Vec::new();
     let mut tries = 0;
     let (mut usage, mut cost, mut is_complete) = (Usage::default(), Nano::ZERO, true);
-    let (sink, seen) = counting_tools(attempt.sink);
+    let (sink, seen) = counting_tools(attempt.run.sink);
     let mut read = 0_u32;
     loop {
         let limits = limits(attempt);
         let message = fresh_message_id();
         let body = body(attempt, &prompt, tries == 0);
-        let expect = if attempt.request.schema.is_some() { Expect::Structured } else { Expect::Text };
+        let expect = if attempt.run.request.schema.is_some() { Expect::Structured } else { Expect::Text };
         let report = run_prompt(RunPrompt {
-            client: attempt.client,
-            hub: &attempt.acquired.hub,
+            client: attempt.run.client,
+            hub: &attempt.run.acquired.hub,
             session,
             message: &message,
             body: &body,
             expect,
-            shape: if attempt.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
+            shape: if attempt.run.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
             limits,
             sink: &sink,
-            cancel: attempt.cancel,
+            cancel: attempt.run.cancel,
         })
         .await;
         read = read.saturating_add(report.verdict.tool_calls);
@@ -69,7 +66,7 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
         is_complete &= tries == 0 && report.gave_up.is_none() && report.verdict.cost.is_some();
         warnings
             .extend(report.warnings.iter().filter(|warning| !warnings.contains(*warning)).cloned().collect::<Vec<_>>());
-        let fault = match (&attempt.request.schema, &report.verdict.outcome) {
+        let fault = match (&attempt.run.request.schema, &report.verdict.outcome) {
             (Some(schema), Ok(answer)) => {
                 let faults = schema.faults(answer.structured.as_ref().unwrap_or(&Value::Null));
                 (!faults.is_empty()).then(|| faults.join("; "))
@@ -84,7 +81,7 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
             let result = result.map_err(|failure| with_key_knowledge(attempt, failure));
             return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
         };
-        if tries >= attempt.context.config.dispatch.structured_retries {
+        if tries >= attempt.run.context.config.dispatch.structured_retries {
             let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
             let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
             return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
@@ -117,20 +114,19 @@ fn with_key_knowledge(attempt: &Attempt<'_>, failure: Failure) -> Failure {
 }
 
 fn limits(attempt: &Attempt<'_>) -> RunLimits {
-    let settings = &attempt.context.config.dispatch;
-    let total = attempt.options.total(settings, attempt.request.mode);
+    let settings = &attempt.run.context.config.dispatch;
+    let total = attempt.run.options.total(settings, attempt.run.request.mode);
     RunLimits {
         first_token: settings.first_token_timeout.0,
         inactivity: settings.inactivity_timeout.0,
         total: total.0,
         began: attempt.timed_from,
         retry_wait_cap: settings.retry_wait_cap.0,
-        provider_retries: attempt.options.provider_retries.unwrap_or(settings.provider_retries),
-        steps: Some(match attempt.request.mode {
+        provider_retries: attempt.run.options.provider_retries.unwrap_or(settings.provider_retries),
+        steps: Some(match attempt.run.request.mode {
             // A text answer is one step; OpenCode asks again for as long as an answer ends oddly.
             Mode::Text => StepLimit::Circles(2),
-            Mode::Agent => StepLimit::Work(attempt.options.steps.unwrap_or(settings.agent_steps)),
-            Mode::Command => StepLimit::Work(attempt.options.steps.unwrap_or(MOST_STEPS)),
+            mode @ (Mode::Agent | Mode::Command) => StepLimit::Work(attempt.run.options.most_steps(settings, mode)),
         }),
         permission: match settings.permission_answer {
             PermissionAnswer::Reject => PermissionPolicy::Reject,
@@ -140,7 +136,7 @@ fn limits(attempt: &Attempt<'_>) -> RunLimits {
 }
 
 fn body(attempt: &Attempt<'_>, prompt: &str, with_images: bool) -> PromptBody {
-    let request = attempt.request;
+    let request = attempt.run.request;
     let images = request.images.iter().filter(|_| with_images).map(|image| {
         let data = STANDARD.encode(&image.bytes);
         let url = format!("data:{};base64,{data}", image.mime);

@@ -2,6 +2,7 @@
 
 use super::{Attempt, prompts::Ran};
 use crate::{
+    budget::{OverBudget, no_room},
     dispatch::{
         refusal::Refusal,
         session::{Afterwards, afterwards, new_session},
@@ -11,9 +12,9 @@ use crate::{
 };
 use std::time::Duration;
 use switchyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
-use switchyard_core::{budget::Unit, dispatch::Mode};
+use switchyard_core::dispatch::Mode;
 use switchyard_host::clock::now_micros;
-use switchyard_store::{Begun, ErrorKind, Measure, NewAttempt, NewDispatch, SessionRecord, SessionState};
+use switchyard_store::{Begun, ErrorKind, NewAttempt, NewDispatch, SessionRecord, SessionState};
 
 const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -24,7 +25,7 @@ pub(super) async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeU
         tokio::select! {
             biased;
             opened = take_session(attempt) => opened,
-            () = no_events(attempt) => Err(Refusal::Api(ApiError::Deadline(attempt.client.address()))),
+            () = no_events(attempt) => Err(Refusal::Api(ApiError::Deadline(attempt.run.client.address()))),
         }
     };
     let (recorded, opened) = tokio::join!(record_begin(attempt), opening);
@@ -32,9 +33,9 @@ pub(super) async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeU
     let noted = async {
         recorded?;
         // A prompt before the stream stands could lose its first events; without one, looking carries the run.
-        attempt.acquired.hub.wait_connected(STREAM_PATIENCE).await;
-        attempt.context.store.set_attempt_session(attempt.id, attempt.ordinal, &id).await?;
-        let state = match afterwards(attempt.request) {
+        attempt.run.acquired.hub.wait_connected(STREAM_PATIENCE).await;
+        attempt.run.context.store.set_attempt_session(attempt.run.id, attempt.ordinal, &id).await?;
+        let state = match afterwards(attempt.run.request) {
             Afterwards::Keep => SessionState::InUse,
             Afterwards::Delete => SessionState::Open,
         };
@@ -48,19 +49,19 @@ pub(super) async fn open_session(attempt: &Attempt<'_>) -> Result<(String, TreeU
 }
 
 async fn take_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refusal> {
-    let Some(session) = &attempt.request.session else {
-        let created = attempt.client.create_session(&new_session(attempt.request, attempt.id)).await?;
+    let Some(session) = &attempt.run.request.session else {
+        let created = attempt.run.client.create_session(&new_session(attempt.run.request, attempt.run.id)).await?;
         return Ok((created.id, TreeUsage::default()));
     };
     // The claim is what makes two prompts at once impossible; that the server shows none is only a courtesy.
-    match attempt.context.store.claim_session(session, now_micros()).await {
+    match attempt.run.context.store.claim_session(session, now_micros()).await {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::Conflict => {
             return Err(Refusal::SessionBusy { session: session.clone() });
         }
         Err(error) => return Err(error.into()),
     }
-    match read_tree(attempt.client, session).await {
+    match read_tree(attempt.run.client, session).await {
         Ok(before) => Ok((session.clone(), before)),
         Err(error) => {
             abandon(attempt, session).await;
@@ -71,17 +72,17 @@ async fn take_session(attempt: &Attempt<'_>) -> Result<(String, TreeUsage), Refu
 
 /// Leaves nothing of a session that was opened for a prompt which is not sent.
 async fn abandon(attempt: &Attempt<'_>, session: &str) {
-    if attempt.request.session.is_some() {
+    if attempt.run.request.session.is_some() {
         drop(put_session(attempt, session, SessionState::Kept).await);
     } else {
-        drop(attempt.client.delete_stopped_session(session).await);
+        drop(attempt.run.client.delete_stopped_session(session).await);
     }
 }
 
 /// Ends when a managed server opens no event stream: it is wedged then, whatever its port says.
 async fn no_events(attempt: &Attempt<'_>) {
-    let stand = attempt.acquired.hub.wait_connected(STREAM_PATIENCE).await;
-    if stand || attempt.acquired.managed.is_none() {
+    let stand = attempt.run.acquired.hub.wait_connected(STREAM_PATIENCE).await;
+    if stand || attempt.run.acquired.managed.is_none() {
         std::future::pending::<()>().await;
     }
 }
@@ -91,43 +92,32 @@ async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
         record_dispatch(attempt).await?;
     }
     let new = NewAttempt {
-        dispatch: attempt.id,
+        dispatch: attempt.run.id,
         ordinal: attempt.ordinal,
         at: now_micros(),
         model: attempt.model().to_string(),
-        server: attempt.acquired.managed,
+        server: attempt.run.acquired.managed,
         tier: attempt.resolution.tier.clone(),
         task: None,
         batch: None,
         reserve: attempt.reserve.clone(),
     };
-    match attempt.context.store.begin_attempt(&new).await? {
+    match attempt.run.context.store.begin_attempt(&new).await? {
         Begun::Started => Ok(()),
         Begun::Refused { ceiling, settled, reserved } => {
-            let ceilings = attempt.reserve.as_ref().map(|reserve| reserve.ceilings.as_slice()).unwrap_or_default();
-            let Some(ceiling) = ceilings.get(ceiling) else { return Err(Refusal::Budget { why: "no room".into() }) };
-            let unit = match ceiling.measure {
-                Measure::Cost => Unit::Usd,
-                Measure::Attempts => Unit::Requests,
-                Measure::Tokens => Unit::Tokens,
+            let Some(reserve) = &attempt.reserve else {
+                return Err(Refusal::Budget { why: "a limit has no room".into() });
             };
-            // Others have set it aside since the choice was made, or the estimate is more than what is left.
-            let why = format!(
-                "{} has no room for another attempt: {} settled and {} set aside of {}",
-                ceiling.key,
-                unit.show(settled),
-                unit.show(reserved),
-                unit.show(ceiling.limit)
-            );
+            let OverBudget(why) = no_room(reserve, ceiling, settled, reserved);
             Err(Refusal::Budget { why })
         }
     }
 }
 
 async fn record_dispatch(attempt: &Attempt<'_>) -> Result<(), Refusal> {
-    let request = attempt.request;
+    let request = attempt.run.request;
     let dispatch = NewDispatch {
-        id: attempt.id,
+        id: attempt.run.id,
         at: now_micros(),
         owner: this_process()?,
         mode: request.mode.to_string(),
@@ -136,33 +126,33 @@ async fn record_dispatch(attempt: &Attempt<'_>) -> Result<(), Refusal> {
         directory: request.directory.to_string_lossy().into_owned(),
         prompt_chars: request.prompt.chars().count() as u64,
     };
-    Ok(attempt.context.store.begin_dispatch(&dispatch).await?)
+    Ok(attempt.run.context.store.begin_dispatch(&dispatch).await?)
 }
 
 async fn put_session(attempt: &Attempt<'_>, id: &str, state: SessionState) -> Result<(), Refusal> {
     let record = SessionRecord {
         id: id.to_owned(),
-        home: attempt.acquired.home.clone(),
-        directory: attempt.request.directory.to_string_lossy().into_owned(),
+        home: attempt.run.acquired.home.clone(),
+        directory: attempt.run.request.directory.to_string_lossy().into_owned(),
         model: attempt.model().to_string(),
         state,
         used_at: now_micros(),
     };
-    Ok(attempt.context.store.put_session(&record).await?)
+    Ok(attempt.run.context.store.put_session(&record).await?)
 }
 
 /// On a managed server the keeper deletes what is done with, so that nobody has to wait for it.
 fn keeper_deletes(attempt: &Attempt<'_>) -> bool {
-    attempt.acquired.managed.is_some() && afterwards(attempt.request) == Afterwards::Delete
+    attempt.run.acquired.managed.is_some() && afterwards(attempt.run.request) == Afterwards::Delete
 }
 
 /// Leaves the session as its policy says; tells whether it is still there for another prompt.
 pub(super) async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
     let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
     if stuck || matches!(ran.report.gave_up, Some(GiveUp::ServerLost(_))) {
-        if let Some(server) = attempt.acquired.managed {
+        if let Some(server) = attempt.run.acquired.managed {
             // A server that does not obey an abort is ended by its keeper.
-            give_up(attempt.context, server).await;
+            give_up(attempt.run.context, server).await;
         }
         // The next server with this database deletes what this one could not.
         let kept = !keeper_deletes(attempt);
@@ -171,16 +161,17 @@ pub(super) async fn close_session(attempt: &Attempt<'_>, session: &str, ran: &Ra
         return Ok(kept);
     }
     // Nobody goes on with a text that did not come, and another model may have been asked instead.
-    let failed_text = ran.result.is_err() && attempt.request.mode == Mode::Text && attempt.request.session.is_none();
-    if afterwards(attempt.request) == Afterwards::Keep && !failed_text {
+    let failed_text =
+        ran.result.is_err() && attempt.run.request.mode == Mode::Text && attempt.run.request.session.is_none();
+    if afterwards(attempt.run.request) == Afterwards::Keep && !failed_text {
         put_session(attempt, session, SessionState::Kept).await?;
         return Ok(true);
     }
-    if attempt.acquired.managed.is_some() {
+    if attempt.run.acquired.managed.is_some() {
         put_session(attempt, session, SessionState::Doomed).await?;
         return Ok(false);
     }
-    match attempt.client.delete_stopped_session(session).await {
+    match attempt.run.client.delete_stopped_session(session).await {
         Ok(()) | Err(ApiError::NotFound(_)) => {
             put_session(attempt, session, SessionState::Deleted).await?;
             Ok(false)

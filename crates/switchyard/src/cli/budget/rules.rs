@@ -33,8 +33,11 @@ pub struct ConfigureArgs {
     /// From how many percent nothing more is spent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     stop_percent: Option<u32>,
+    /// Whether a model without a price may be used under it: true or false
+    #[arg(long, value_name = "BOOL")]
+    allow_unknown: Option<bool>,
     /// Remove the limit
-    #[arg(long, conflicts_with_all = ["billing_type", "daily_budget", "degrade_percent", "stop_percent"])]
+    #[arg(long, conflicts_with_all = ["billing_type", "daily_budget", "degrade_percent", "stop_percent", "allow_unknown"])]
     remove: bool,
 }
 
@@ -66,6 +69,7 @@ pub async fn configure(context: &Context, format: Format, args: &ConfigureArgs) 
     rule.daily = args.daily_budget.or(rule.daily);
     rule.degrade_percent = args.degrade_percent.or(rule.degrade_percent);
     rule.stop_percent = args.stop_percent.or(rule.stop_percent);
+    rule.unknown_allowed = args.allow_unknown.or(rule.unknown_allowed);
     let settings = &context.config.budget;
     let degrade = rule.degrade_percent.unwrap_or(settings.degrade_percent);
     let stop = rule.stop_percent.unwrap_or(settings.stop_percent);
@@ -79,7 +83,8 @@ pub async fn configure(context: &Context, format: Format, args: &ConfigureArgs) 
     let daily = rule.daily.map(Nano::as_usd);
     match format {
         Format::Json => ui::json(&json!({"key": rule.key, "billing_type": rule.billing, "daily_budget_usd": daily,
-            "degrade_percent": rule.degrade_percent, "stop_percent": rule.stop_percent})),
+            "degrade_percent": rule.degrade_percent, "stop_percent": rule.stop_percent,
+            "unknown_allowed": rule.unknown_allowed})),
         Format::People => {
             let daily = rule.daily.map_or_else(|| "no daily limit".to_owned(), |daily| format!("{daily} a day"));
             ui::result(&format!("{}: {}, {daily}", rule.key, rule.billing.as_str()));
