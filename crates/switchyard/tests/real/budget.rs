@@ -470,7 +470,7 @@ fn a_line_is_announced_once_and_all_of_it_together_can_be_closed() {
         events.iter().map(|data| data["level"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     // Its own cost takes it past the line.
-    done(env, &["configure", "bell", "--daily-budget", "0.01"]);
+    done(env, &["configure", "bell", "--daily-budget", "0.02"]);
     let usage = Tokens::new(500, 1000);
     let key = yard.at("bell").script("bell", vec![Step::text("over").usage(usage)]);
     let report = yard.dispatch(&["-m", "bell/m", &key]).expect_ok();
