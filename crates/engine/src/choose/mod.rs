@@ -92,10 +92,12 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
         let model = agent_file::model_of(context, task.directory, agent)?;
         Some(AgentWish { agent: agent.to_owned(), model })
     });
+    let stamps = project_stamps(task.directory);
     let first = resolve(&surroundings.question(context, &task.selector, task.needs));
     let resolution = match first {
-        // The files may tell less than a server would.
-        Err(error) if surroundings.listed.origin == Origin::Files && is_about_the_list(&error) => {
+        // The files may tell less than a server would. One is not asked about a directory with settings of its own:
+        // that would run what is there.
+        Err(error) if surroundings.listed.origin == Origin::Files && stamps.is_empty() && is_about_the_list(&error) => {
             match catalogue::current(context, task.directory, Refresh::Now, Extent::Connected).await {
                 Ok(listed) if listed.origin == Origin::Server => surroundings.listed = listed,
                 _ => return Err(error.into()),
@@ -105,7 +107,6 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
         other => other?,
     };
     let mut resolution = resolution;
-    let stamps = project_stamps(task.directory);
     if catalogue::foreign(context, task.directory, &stamps).contains(&resolution.model.provider) {
         resolution.warnings.push(catalogue::foreign_warning(&resolution.model.provider));
     }

@@ -50,6 +50,7 @@ fn to_look_into_a_repository_does_not_run_it() {
     let routed = yard.env.run(&["route", "--json", "--tier", "seeing", "--dir", &place, "look at it"]);
     routed.expect_code(0);
     assert_eq!(routed.json()["catalogue"]["from"], "files");
+    yard.env.run(&["route", "--json", "-m", "spare/nothing", "--dir", &place, "look at it"]).expect_code(2);
     assert!(!trace.exists(), "a look has run what was there");
 }
 
