@@ -8,9 +8,17 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Prints a figure beside its limit.
+    /// Prints a figure beside the most that it may be.
     pub fn hold(&mut self, what: &str, figure: f64, limit: f64, unit: &str) {
-        let holds = figure <= limit;
+        self.note(what, figure, limit, unit, figure <= limit);
+    }
+
+    /// Prints a figure beside the least that it must be.
+    pub fn hold_least(&mut self, what: &str, figure: f64, limit: f64, unit: &str) {
+        self.note(what, figure, limit, unit, figure >= limit);
+    }
+
+    fn note(&mut self, what: &str, figure: f64, limit: f64, unit: &str, holds: bool) {
         println!("  {what:<52} {figure:>8.2} {unit:<4} limit {limit:>7.2} {}", if holds { "holds" } else { "BROKEN" });
         if !holds {
             self.broken.push(format!("{what}: {figure:.2} {unit}, limit {limit:.2}"));

@@ -13,13 +13,14 @@
 mod bare;
 mod dispatch;
 mod figures;
+mod learning;
 mod route;
 mod startup;
 
 use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
 
-const PARTS: [&str; 3] = ["start", "route", "dispatch"];
+const PARTS: [&str; 4] = ["start", "route", "learning", "dispatch"];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -40,6 +41,9 @@ fn main() -> ExitCode {
     }
     if wants("route") {
         route::measure(&program, &scratch, &mut limits);
+    }
+    if wants("learning") {
+        learning::measure(&mut limits);
     }
     if wants("dispatch") {
         let env = TestEnv::new("bench", &program, &scratch);

@@ -3,6 +3,7 @@
 //! Every rule here is a function of its arguments, so that it can be tested with a table.
 
 pub mod budget;
+pub mod compare;
 pub mod config;
 pub mod dispatch;
 pub mod duration;
@@ -11,6 +12,7 @@ pub mod id;
 pub mod model;
 pub mod money;
 pub mod nearest;
+pub mod pattern;
 pub mod redact;
 pub mod route;
 pub mod schema;

@@ -34,6 +34,12 @@ impl Nano {
         nano / 1e9
     }
 
+    /// What is left after some of it is gone; never less than nothing.
+    #[must_use]
+    pub fn less(self, gone: Self) -> Self {
+        Self(self.0.saturating_sub(gone.0).max(0))
+    }
+
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))

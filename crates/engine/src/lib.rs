@@ -11,6 +11,7 @@ pub mod context;
 pub mod demo;
 pub mod dispatch;
 pub mod doctor;
+pub mod experience;
 mod owner;
 mod recover;
 pub mod server;

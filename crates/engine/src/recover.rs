@@ -43,6 +43,8 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
             error_class: None,
             warnings: Vec::new(),
             route: None,
+            // Nobody knows how it would have ended.
+            outcomes: Vec::new(),
         };
         context.store.finish_dispatch(dispatch.id, &end).await?;
         closed += 1;

@@ -14,6 +14,7 @@ pub mod npm;
 pub mod orphan;
 pub mod paths;
 pub mod process;
+pub mod repository;
 mod table;
 pub mod text_file;
 pub mod tree;

@@ -9,6 +9,7 @@
 mod budget;
 mod error;
 mod ledger;
+mod outcome;
 mod record;
 pub mod sqlite;
 mod words;
@@ -18,6 +19,7 @@ pub use error::{ErrorKind, StoreError};
 pub use ledger::{
     BUCKET_MICROS, Begun, Ceiling, GroupBy, Measure, NewSpend, Reserve, SpendKey, SpendKind, Spent, bucket,
 };
+pub use outcome::{Judgement, NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, WEEK_MICROS, week};
 pub use record::{
     AttemptEnd, AttemptRecord, CooldownRecord, DispatchEnd, DispatchRecord, Event, HealthRecord, HealthSource, Lease,
     NewAttempt, NewDispatch, Owner, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
@@ -25,7 +27,10 @@ pub use record::{
 
 use async_trait::async_trait;
 use std::fmt::Debug;
-use switchyard_core::{DispatchId, Nano, ServerId, Usage};
+use switchyard_core::{
+    DispatchId, Nano, ServerId, Usage,
+    pattern::{Move, Past, Tally},
+};
 
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -167,6 +172,35 @@ pub trait Store: Debug + Send + Sync {
         now: i64,
         data: &serde_json::Value,
     ) -> Result<bool>;
+
+    /// Keeps outcomes, all or none. One about an attempt that has an outcome already is left out. Returns how many
+    /// are new.
+    async fn record_outcomes(&self, outcomes: &[NewOutcome]) -> Result<u64>;
+
+    /// Replaces what the outcome of an attempt says, and returns it as it is now; of the last attempt of the dispatch
+    /// that has one when no ordinal is given. Nothing when there is no such outcome.
+    async fn judge_outcome(
+        &self,
+        dispatch: DispatchId,
+        ordinal: Option<u32>,
+        now: i64,
+        judgement: &Judgement,
+    ) -> Result<Option<OutcomeRecord>>;
+
+    /// The counts of the weeks from `from` on, of one kind of task or of all, in one repository or everywhere.
+    async fn outcome_tallies(&self, task_type: Option<&str>, repository: Option<&str>, from: i64)
+    -> Result<Vec<Tally>>;
+
+    async fn outcomes(&self, filter: &OutcomeFilter, order: OutcomeOrder) -> Result<Vec<OutcomeRecord>>;
+
+    /// Outcomes whose text has some of the words, the most similar first.
+    async fn similar_outcomes(&self, words: &[String], limit: u32) -> Result<Vec<OutcomeRecord>>;
+
+    /// From which tier to which work has moved in a window.
+    async fn tier_moves(&self, from: i64, until: i64) -> Result<Vec<Move>>;
+
+    /// The outcomes of a window, first attempts only, counted by what was asked for, the kind of task and the model.
+    async fn outcome_history(&self, from: i64, until: i64) -> Result<Vec<Past>>;
 
     /// Appends to the event log and returns the event's position.
     async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &serde_json::Value) -> Result<i64>;

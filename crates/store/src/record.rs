@@ -1,6 +1,6 @@
 //! The rows, as values. The words of their states are what every database stores.
 
-use crate::{ledger::Reserve, words::words};
+use crate::{NewOutcome, ledger::Reserve, words::words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchyard_core::{
@@ -100,6 +100,8 @@ pub struct DispatchEnd {
     pub warnings: Vec<String>,
     /// The routing decision, when it changed after the beginning.
     pub route: Option<Value>,
+    /// What is learned from it: kept in the same transaction, and only with the first end.
+    pub outcomes: Vec<NewOutcome>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -31,18 +31,20 @@ pub struct Overrides {
 impl Settings {
     pub fn load(overrides: &Overrides) -> Result<Self, Failure> {
         let (environment, paths) = surroundings()?;
-        let mut layers = Vec::new();
-        layers.extend(optional_file(&paths.config_dir.join("config.toml"))?);
-        if let Some(directory) = repository_config() {
-            let layer = optional_file(&directory.join("config.toml"))?;
-            layers.extend(layer.map(|layer| Layer { origin: Origin::Repository(layer.origin.to_string()), ..layer }));
-        }
-        if let Some(path) = environment.get("SWITCHYARD_CONFIG").filter(|path| !path.is_empty()) {
-            layers.push(required_file(Path::new(path))?);
-        }
+        let mut layers = file_layers(&environment, &paths)?;
         layers.extend(above_files(&environment, overrides));
         let layered = Layered::merge(&layers).map_err(Failure::configuration)?;
         Ok(Self { layered, paths, environment })
+    }
+
+    /// The same settings with one more file over all others, as a policy to compare with.
+    pub fn under_policy(overrides: &Overrides, policy: &Path) -> Result<Layered, Failure> {
+        let (environment, paths) = surroundings()?;
+        let mut layers = file_layers(&environment, &paths)?;
+        layers.extend(above_files(&environment, overrides));
+        let missing = || Failure::configuration(format!("there is no file {}", policy.display()));
+        layers.push(optional_file(policy)?.ok_or_else(missing)?);
+        Layered::merge(&layers).map_err(Failure::configuration)
     }
 
     /// What is left to look around with when the settings are broken: the variables and flags, or if
@@ -98,6 +100,20 @@ fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
         .collect();
     let paths = Paths::new(|name| environment.get(name).map(OsString::from)).map_err(Failure::configuration)?;
     Ok((environment, paths))
+}
+
+/// The files, from the weakest to the strongest.
+fn file_layers(environment: &BTreeMap<String, String>, paths: &Paths) -> Result<Vec<Layer>, Failure> {
+    let mut layers = Vec::new();
+    layers.extend(optional_file(&paths.config_dir.join("config.toml"))?);
+    if let Some(directory) = repository_config() {
+        let layer = optional_file(&directory.join("config.toml"))?;
+        layers.extend(layer.map(|layer| Layer { origin: Origin::Repository(layer.origin.to_string()), ..layer }));
+    }
+    if let Some(path) = environment.get("SWITCHYARD_CONFIG").filter(|path| !path.is_empty()) {
+        layers.push(required_file(Path::new(path))?);
+    }
+    Ok(layers)
 }
 
 /// The layers that come after every file.

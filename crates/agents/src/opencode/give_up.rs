@@ -5,7 +5,7 @@ use super::{
     judge::Failure,
 };
 use std::time::Duration;
-use switchyard_core::{ErrorClass, duration};
+use switchyard_core::{ErrorClass, Nano, duration};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Timer {
@@ -29,6 +29,11 @@ pub enum GiveUp {
     },
     /// The agent used all the steps that it may take.
     StepLimit(u32),
+    /// What the steps cost so far leaves nothing for another one.
+    CostLimit {
+        spent: Nano,
+        most: Nano,
+    },
     /// The model was asked again and again, although there is nothing to do but answer.
     Loop(u32),
     Cancelled,
@@ -69,6 +74,10 @@ impl GiveUp {
             Self::StepLimit(limit) => {
                 Failure::new(ErrorClass::Truncated, format!("the agent used all of its {limit} steps"))
             }
+            Self::CostLimit { spent, most } => Failure::new(
+                ErrorClass::BudgetRefused,
+                format!("stopped at a cost of {spent}: no more than {most} was allowed"),
+            ),
             Self::Loop(asked) => Failure::new(
                 ErrorClass::ServerError,
                 format!("the model did not finish its answer properly; OpenCode asked it {asked} times"),

@@ -118,7 +118,8 @@ fn text_of(message: &MessageWithParts) -> String {
     texts.join("\n")
 }
 
-fn is_work(part: &super::types::Part) -> bool {
+/// Whether it is a tool that leaves something to go on with, and does not hand over the answer itself.
+pub(super) fn is_work(part: &super::types::Part) -> bool {
     part.kind == "tool" && part.tool != "StructuredOutput"
 }
 

@@ -20,7 +20,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use switchyard_core::{ErrorClass, Usage};
+use switchyard_core::{ErrorClass, Nano, Usage};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,8 @@ pub struct RunLimits {
     pub retry_wait_cap: Option<Duration>,
     pub provider_retries: u32,
     pub steps: Option<StepLimit>,
+    /// What the steps may cost: once they did, no further one is begun.
+    pub max_cost: Option<Nano>,
     pub permission: PermissionPolicy,
 }
 

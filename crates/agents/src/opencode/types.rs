@@ -145,6 +145,9 @@ pub struct Part {
     #[serde(default)]
     pub tool: String,
     pub state: Option<ToolState>,
+    /// Of a step that is finished, in dollars.
+    #[serde(default)]
+    pub cost: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -3,6 +3,7 @@
 use super::{
     classify::classify_retry,
     give_up::{GiveUp, Timer},
+    judge::is_work,
     run::{RunLimits, StepLimit},
     types::{Part, Pending, RunError, RunStatus, ServerEvent},
 };
@@ -10,7 +11,7 @@ use std::{
     collections::{HashMap, HashSet},
     time::{Duration, Instant},
 };
-use switchyard_core::ErrorClass;
+use switchyard_core::{ErrorClass, Nano};
 
 /// A tool may be silent for this many times the ordinary patience.
 const TOOL_PATIENCE: u32 = 5;
@@ -42,6 +43,10 @@ pub(super) struct Watch {
     part_kinds: HashMap<String, String>,
     open_tools: HashSet<String>,
     steps: HashSet<String>,
+    /// What each finished step cost, by its part: one may be told again.
+    costs: HashMap<String, Nano>,
+    /// Messages in which a tool was used: after such a step the model is asked once more.
+    worked: HashSet<String>,
     error: Option<RunError>,
     text_parts_shown: Option<String>,
     stored: usize,
@@ -60,6 +65,8 @@ impl Watch {
             part_kinds: HashMap::new(),
             open_tools: HashSet::new(),
             steps: HashSet::new(),
+            costs: HashMap::new(),
+            worked: HashSet::new(),
             error: None,
             text_parts_shown: None,
             stored: 0,
@@ -179,6 +186,13 @@ impl Watch {
         self.part_kinds.insert(part.id.clone(), part.kind.clone());
         match part.kind.as_str() {
             "tool" => self.on_tool(part),
+            "step-finish" => {
+                self.costs.insert(part.id.clone(), Nano::from_usd(part.cost).unwrap_or_default());
+                // An answer that is paid for may still be given; another step would only cost more.
+                let goes_on = self.worked.contains(&part.message);
+                self.over_cost().filter(|_| goes_on).map(Action::GiveUp).into_iter().collect()
+            }
+            "step-start" if self.over_cost().is_some() => self.over_cost().map(Action::GiveUp).into_iter().collect(),
             "step-start" if session == self.root => {
                 self.steps.insert(part.id.clone());
                 match self.limits.steps {
@@ -195,7 +209,17 @@ impl Watch {
         }
     }
 
+    /// Children spend as well: the steps of the whole family count.
+    fn over_cost(&self) -> Option<GiveUp> {
+        let most = self.limits.max_cost?;
+        let spent: Nano = self.costs.values().copied().sum();
+        (spent >= most && !self.costs.is_empty()).then_some(GiveUp::CostLimit { spent, most })
+    }
+
     fn on_tool(&mut self, part: &Part) -> Vec<Action> {
+        if is_work(part) {
+            self.worked.insert(part.message.clone());
+        }
         let Some(state) = &part.state else { return Vec::new() };
         if !matches!(state.status.as_str(), "pending" | "running") {
             self.open_tools.remove(&part.id);

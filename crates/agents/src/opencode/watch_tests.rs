@@ -12,6 +12,7 @@ fn limits(began: Instant) -> RunLimits {
         retry_wait_cap: Some(10 * SECOND),
         provider_retries: 1,
         steps: Some(StepLimit::Work(2)),
+        max_cost: None,
         permission: PermissionPolicy::Reject,
     }
 }
@@ -155,4 +156,36 @@ fn only_the_roots_answer_text_is_shown() {
     assert_eq!(watch.on_event(&delta("ses_root", "r1", "thinking"), now, 0), []);
     assert_eq!(watch.on_event(&delta("ses_other", "t1", "x"), now, 0), []);
     assert_eq!(watch.on_event(&delta("ses_root", "t2", "b"), now, 0), [Action::ShowText("\nb".into())]);
+}
+
+#[test]
+fn a_step_is_not_begun_when_the_money_is_used_up() {
+    let now = Instant::now();
+    let cost = |id: &str, message: &str, usd: f64| {
+        let part = serde_json::json!({ "id": id, "messageID": message, "type": "step-finish", "cost": usd });
+        shown("ses_root", serde_json::from_value(part).unwrap())
+    };
+    let start = |session: &str, id: &str| shown(session, part("step-start", id, "msg_a", None));
+    let limits = RunLimits { max_cost: Some(Nano(5_000_000)), steps: None, ..limits(now) };
+    let mut watch = Watch::new("ses_root", "msg_prompt", limits, now);
+    watch.add_session("ses_child".into());
+    assert_eq!(watch.on_event(&start("ses_root", "s1"), now, 0), Vec::new());
+    // Told twice, it was spent once.
+    for _ in 0..2 {
+        assert_eq!(watch.on_event(&cost("f1", "msg_a", 0.004), now, 0), Vec::new());
+    }
+    assert_eq!(watch.on_event(&start("ses_root", "s2"), now, 0), Vec::new());
+    // The step that passes the limit is paid for, so it may still end by itself.
+    assert_eq!(watch.on_event(&cost("f2", "msg_a", 0.001), now, 0), Vec::new());
+    let over = GiveUp::CostLimit { spent: Nano(5_000_000), most: Nano(5_000_000) };
+    assert_eq!(watch.on_event(&start("ses_child", "s3"), now, 0), vec![Action::GiveUp(over.clone())]);
+
+    // A step that used a tool is followed by another one, which is not waited for; the tool that hands over a
+    // structured answer ends the run.
+    for (tool, expected) in [("StructuredOutput", vec![]), ("bash", vec![Action::GiveUp(over)])] {
+        let mut watch = Watch::new("ses_root", "msg_prompt", limits, now);
+        let used = serde_json::json!({ "id": tool, "messageID": "msg_b", "type": "tool", "tool": tool });
+        watch.on_event(&shown("ses_root", serde_json::from_value(used).unwrap()), now, 0);
+        assert_eq!(watch.on_event(&cost("f3", "msg_b", 0.005), now, 0), expected, "{tool}");
+    }
 }

@@ -32,6 +32,7 @@ impl Config {
                 faults.push((format!("budget.{name}"), format!("{high} is not between {low} and 100")));
             }
         }
+        self.check_patterns(faults);
         if !(1..=20).contains(&self.fallback.depth) {
             faults.push(("fallback.depth".into(), format!("{} is not between 1 and 20", self.fallback.depth)));
         }
@@ -39,6 +40,29 @@ impl Config {
             && let Err(error) = self.default_model.parse::<ModelRef>()
         {
             faults.push(("default_model".into(), error.to_string()));
+        }
+    }
+
+    fn check_patterns(&self, faults: &mut Faults) {
+        let patterns = &self.patterns;
+        for (name, low, value, high) in [
+            ("samples", 1, patterns.samples, 1_000_000),
+            ("below_top_percent", patterns.success_percent, patterns.below_top_percent, 100),
+            ("explore_percent", 0, patterns.explore_percent, 50),
+            ("tolerance_points", 0, patterns.tolerance_points, 100),
+            ("drift_warning_percent", patterns.drift_notice_percent, patterns.drift_warning_percent, 100),
+        ] {
+            if !(low..=high).contains(&value) {
+                faults.push((format!("patterns.{name}"), format!("{value} is not between {low} and {high}")));
+            }
+        }
+        if patterns.text_limit > 10_000 {
+            faults.push(("patterns.text_limit".into(), format!("{} is more than 10000", patterns.text_limit)));
+        }
+        for phrase in &patterns.hard {
+            if Phrase::parse(phrase).is_none() {
+                faults.push(("patterns.hard".into(), format!("`{phrase}` is not a phrase")));
+            }
         }
     }
 

@@ -117,7 +117,7 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
 }
 
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 13] = [
+const FOREIGN: [&str; 14] = [
     "server.binary",
     "server.url",
     "store",
@@ -125,6 +125,7 @@ const FOREIGN: [&str; 13] = [
     "catalogue",
     "availability",
     "budget",
+    "patterns",
     "fallback.cooldowns",
     "dispatch.permission_answer",
     "dispatch.first_token_timeout",

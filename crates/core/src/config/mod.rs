@@ -9,11 +9,12 @@ mod variables;
 
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use routing::{
-    Availability, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Policy, Score, Tag,
+    Availability, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy, Score,
+    Tag,
 };
 pub use variables::overrides_from_variables;
 
-use crate::duration::Limit;
+use crate::{ModelRef, duration::Limit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ pub struct Config {
     pub policy: Policy,
     pub availability: Availability,
     pub budget: Budget,
+    pub patterns: Patterns,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,
@@ -96,6 +98,15 @@ impl Config {
     pub fn tier_named<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         let own = self.tier_aliases.get(name).map_or(name, String::as_str);
         self.tiers.get_key_value(own).map(|(tier, _)| tier.as_str())
+    }
+
+    /// The tier of a model that is listed in one tier and no other.
+    #[must_use]
+    pub fn only_tier_of(&self, model: &ModelRef) -> Option<&str> {
+        let name = model.to_string();
+        let mut listing = self.tiers.iter().filter(|(_, models)| models.contains(&name));
+        let (tier, _) = listing.next()?;
+        listing.next().is_none().then_some(tier.as_str())
     }
 
     /// The next stronger tier.

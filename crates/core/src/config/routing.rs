@@ -47,6 +47,30 @@ pub struct Budget {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Patterns {
+    pub choose: bool,
+    pub samples: u32,
+    pub success_percent: u32,
+    pub below_top_percent: u32,
+    pub tolerance_points: u32,
+    pub half_life: Limit,
+    pub repository_samples: u32,
+    pub explore_percent: u32,
+    pub text_limit: usize,
+    pub drift_notice_percent: u32,
+    pub drift_warning_percent: u32,
+    pub hard: Vec<String>,
+}
+
+impl Patterns {
+    /// Zero when outcomes do not age.
+    #[must_use]
+    pub fn half_life_micros(&self) -> i64 {
+        self.half_life.0.map_or(0, |life| i64::try_from(life.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fallback {
     pub depth: usize,
     pub triggers: Vec<Trigger>,

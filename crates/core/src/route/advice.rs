@@ -5,10 +5,6 @@ use super::{Trigger, classify::Classified};
 use crate::ModelRef;
 use std::collections::BTreeMap;
 
-/// Experience counts from this many samples with this share of successes, in percent.
-pub const PATTERN_SAMPLES: u32 = 3;
-pub const PATTERN_SUCCESS: u32 = 75;
-
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Advice {
     /// The winner of a contest that was held for this task.
@@ -26,19 +22,15 @@ pub struct AgentWish {
     pub model: String,
 }
 
-/// The cheapest tier that has done such tasks well.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What experience with such tasks says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pattern {
-    pub tier: String,
-    pub samples: u32,
-    pub success_percent: u32,
-}
-
-impl Pattern {
-    #[must_use]
-    pub fn counts(&self) -> bool {
-        self.samples >= PATTERN_SAMPLES && self.success_percent >= PATTERN_SUCCESS
-    }
+    /// The tier that it would be given to; `None` when experience is not enough to go by.
+    pub tier: Option<String>,
+    /// Why.
+    pub said: String,
+    /// How probable this choice was, in millionths, when another might have been tried.
+    pub propensity: Option<u32>,
 }
 
 /// What the budget says, each with its reason.

@@ -264,6 +264,8 @@ fn hop(before: &Resolution, said: String) -> Wish {
         task_type: before.task_type.clone(),
         trace: Vec::new(),
         warnings: Vec::new(),
+        // A hop is no matter of chance.
+        propensity: None,
     }
 }
 

@@ -27,7 +27,7 @@ pub use advice::{Advice, AgentWish, Budget, Pattern, Tried};
 pub use availability::{Availability, Bar, HealthStatus, Scope, Trigger};
 pub use catalogue::{Catalogue, Model, Provider, Source, Status};
 pub(crate) use classify::Phrase;
-pub use classify::{Classified, Sign, classify};
+pub use classify::{Classified, Sign, classify, hard_mark};
 pub use date::ReleaseDate;
 pub use error::RouteError;
 pub use fallback::{ChainOrigin, Exchange, chain, next};

@@ -187,7 +187,7 @@ fn finish(
     wish: Wish,
     (step, why): (Step, String),
 ) -> Resolution {
-    let Wish { rule, mut said, task_type, mut trace, mut warnings, .. } = wish;
+    let Wish { rule, mut said, task_type, mut trace, mut warnings, propensity, .. } = wish;
     let model = chosen.reference();
     let passed = pool.passed_over(chosen);
     for ranked in &passed {
@@ -218,6 +218,7 @@ fn finish(
         candidates: pool.shown(),
         rejected: pool.rejected(),
         trace,
+        propensity,
         model,
         warnings,
     }

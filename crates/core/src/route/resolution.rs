@@ -134,6 +134,9 @@ pub struct Resolution {
     /// How many could be chosen.
     pub considered: usize,
     pub rejected: Vec<Rejected>,
+    /// How probable this choice was, in millionths, when another tier might have been tried instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propensity: Option<u32>,
     #[serde(skip)]
     pub model: ModelRef,
     /// What the requester should be told although the choice stands.

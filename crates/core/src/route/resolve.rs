@@ -112,7 +112,7 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
     if let Some(why) = question.advice.budget.exhausted.get(&model.provider) {
         return Err(RouteError::OverBudget { model: model.to_string(), why: why.clone() });
     }
-    let Wish { rule, said, task_type, mut trace, mut warnings, .. } = wish;
+    let Wish { rule, said, task_type, mut trace, mut warnings, propensity, .. } = wish;
     let step = match rule {
         Rule::Default => Step::Default,
         Rule::Agent => Step::Agent,
@@ -139,6 +139,7 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
         candidates: Vec::new(),
         considered: 1,
         rejected: Vec::new(),
+        propensity,
         model,
         warnings,
     })

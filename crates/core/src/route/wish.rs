@@ -15,6 +15,8 @@ pub(super) struct Wish {
     pub(super) task_type: Option<String>,
     pub(super) trace: Vec<TraceStep>,
     pub(super) warnings: Vec<String>,
+    /// How probable the choice was, in millionths, when it was left to chance.
+    pub(super) propensity: Option<u32>,
 }
 
 pub(super) fn wish(question: &Question<'_>) -> Result<Wish, RouteError> {
@@ -27,14 +29,17 @@ pub(super) fn wish(question: &Question<'_>) -> Result<Wish, RouteError> {
     }
     trace.push(TraceStep::note(Step::Contest, "none was held"));
     if **selector != Selector::Default {
-        return requested(selector, config, trace);
+        return requested(selector, config, advice, trace);
     }
     trace.push(TraceStep::note(Step::Explicit, "the request names no model"));
     if let Some((selector, said)) = agents_own(advice, config, &mut trace, &mut warnings) {
         return Ok(made(selector, Rule::Agent, said, trace, warnings));
     }
     if let Some((tier, said)) = experience(advice, config, &mut trace) {
-        return Ok(made(Selector::Tier(tier), Rule::Pattern, said, trace, warnings));
+        let mut wish = made(Selector::Tier(tier), Rule::Pattern, said, trace, warnings);
+        wish.task_type = advice.classified.as_ref().and_then(|classified| classified.task_type.clone());
+        wish.propensity = propensity(advice);
+        return Ok(wish);
     }
     if let Some(classified) = &advice.classified {
         trace.push(TraceStep::note(Step::Classifier, classified.why.clone()));
@@ -42,17 +47,23 @@ pub(super) fn wish(question: &Question<'_>) -> Result<Wish, RouteError> {
         let said = format!("{}; tier {tier}", classified.why);
         let mut wish = made(Selector::Tier(tier.to_owned()), Rule::Classifier, said, trace, warnings);
         wish.task_type.clone_from(&classified.task_type);
+        wish.propensity = propensity(advice);
         return Ok(wish);
     }
     Ok(made(Selector::Default, Rule::Default, String::new(), trace, warnings))
 }
 
 fn made(selector: Selector, rule: Rule, said: String, trace: Vec<TraceStep>, warnings: Vec<String>) -> Wish {
-    Wish { selector, rule, said, task_type: None, trace, warnings }
+    Wish { selector, rule, said, task_type: None, trace, warnings, propensity: None }
 }
 
 /// The request's own words, down to a model, a tier or a tag.
-fn requested(selector: &Selector, config: &Config, mut trace: Vec<TraceStep>) -> Result<Wish, RouteError> {
+fn requested(
+    selector: &Selector,
+    config: &Config,
+    advice: &Advice,
+    mut trace: Vec<TraceStep>,
+) -> Result<Wish, RouteError> {
     let (selector, rule, said) = match selector {
         Selector::Exact(_) | Selector::Fuzzy(_) => {
             return Ok(made(selector.clone(), Rule::Explicit, "named in the request".into(), trace, Vec::new()));
@@ -63,10 +74,16 @@ fn requested(selector: &Selector, config: &Config, mut trace: Vec<TraceStep>) ->
         }
         Selector::TaskType(name) => {
             let tier = config.task_types.get(name).cloned().unwrap_or_default();
-            let said = format!("task type {name} goes to tier {tier}");
-            trace.push(TraceStep::note(Step::Explicit, said.clone()));
+            let by_table = format!("task type {name} goes to tier {tier}");
+            trace.push(TraceStep::note(Step::Explicit, by_table.clone()));
+            // Who names the kind of task leaves the tier to us: what has worked comes before the table.
+            let (tier, said) = match experience(advice, config, &mut trace) {
+                Some((learned, said)) if learned != tier => (learned.clone(), format!("{by_table}, but {said}")),
+                _ => (tier, by_table),
+            };
             let mut wish = made(Selector::Tier(tier), Rule::TaskType, said, trace, Vec::new());
             wish.task_type = Some(name.clone());
+            wish.propensity = propensity(advice);
             return Ok(wish);
         }
         Selector::Tag(tag) => (selector.clone(), Rule::Tag, format!("tag {tag}")),
@@ -109,16 +126,15 @@ fn experience(advice: &Advice, config: &Config, trace: &mut Vec<TraceStep>) -> O
         trace.push(TraceStep::note(Step::Pattern, "no experience with such tasks yet"));
         return None;
     };
-    let said =
-        format!("tier {} did {} % of {} such tasks well", pattern.tier, pattern.success_percent, pattern.samples);
-    let Some(tier) = config.tier_named(&pattern.tier) else {
-        trace.push(TraceStep::note(Step::Pattern, format!("{said}, but there is no such tier any more")));
+    trace.push(TraceStep::note(Step::Pattern, pattern.said.clone()));
+    let learned = pattern.tier.as_ref()?;
+    let Some(tier) = config.tier_named(learned) else {
+        trace.push(TraceStep::note(Step::Pattern, format!("there is no tier {learned} any more")));
         return None;
     };
-    if !pattern.counts() {
-        trace.push(TraceStep::note(Step::Pattern, format!("{said}, which is not enough to go by")));
-        return None;
-    }
-    trace.push(TraceStep::note(Step::Pattern, said.clone()));
-    Some((tier.to_owned(), said))
+    Some((tier.to_owned(), pattern.said.clone()))
+}
+
+fn propensity(advice: &Advice) -> Option<u32> {
+    advice.pattern.as_ref().and_then(|pattern| pattern.propensity)
 }

@@ -9,6 +9,7 @@ use crate::{
     budget::{self, Concern},
     catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
     dispatch::Refusal,
+    experience::{self, Trying},
     server::project_stamps,
 };
 use std::path::Path;
@@ -87,6 +88,9 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
     check_names(&task.selector, &context.config)?;
     let mut surroundings = surroundings(context, task.directory, refresh).await?;
     let classified = task.text.map(|text| classify(text, task.needs.images, &context.config));
+    let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
+    surroundings.advice.pattern =
+        experience::advice(context, &task.selector, looks, task.text, task.directory, Trying::Never).await?;
     surroundings.advice.classified.clone_from(&classified);
     surroundings.advice.agent = task.agent.and_then(|agent| {
         let model = agent_file::model_of(context, task.directory, agent)?;

@@ -167,7 +167,8 @@ fn limits() -> RunLimits {
         retry_wait_cap: Some(Duration::from_secs(10)),
         provider_retries: 1,
         steps: None,
-        permission: PermissionPolicy::Reject,
+        max_cost: None,
+            permission: PermissionPolicy::Reject,
     }
 }
 

@@ -27,6 +27,7 @@ fn report(stage: Stage) -> DispatchReport {
         retryable: true,
     });
     let route = Resolution {
+        propensity: None,
         rule: Rule::Explicit,
         reason: String::new(),
         policy: ModelPolicy::Dynamic,

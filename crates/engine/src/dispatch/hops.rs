@@ -42,21 +42,21 @@ pub(super) struct Run<'a> {
 
 /// An attempt that has been made, and the choice that led to it.
 #[derive(Debug)]
-pub(super) struct Made {
-    pub(super) resolution: Resolution,
-    pub(super) outcome: Outcome,
+pub(crate) struct Made {
+    pub(crate) resolution: Resolution,
+    pub(crate) outcome: Outcome,
 }
 
 /// All attempts of a dispatch; the last one is its result.
 #[derive(Debug)]
-pub(super) struct Hops {
+pub(crate) struct Hops {
     pub(super) earlier: Vec<Made>,
     pub(super) last: Made,
     pub(super) warnings: Vec<String>,
 }
 
 impl Hops {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Made> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Made> {
         self.earlier.iter().chain([&self.last])
     }
 }
@@ -94,6 +94,7 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             ordinal: u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
             recorded,
             reserve,
+            left: left(run, &earlier),
             timed_from,
         };
         let outcome = match run_attempt(&attempt).await {
@@ -175,8 +176,7 @@ async fn reserved(
     resolution: &Resolution,
     earlier: &[Made],
 ) -> Result<Option<Reserve>, OverBudget> {
-    let spent: Nano = earlier.iter().map(|made| made.outcome.cost).sum();
-    let left = run.options.max_cost.map(|most| Nano(most.0.saturating_sub(spent.0)));
+    let left = left(run, earlier);
     let Ok(model) = prepared.catalogue.find(&resolution.model) else { return Ok(None) };
     let planned = Planned {
         lines: &prepared.lines,
@@ -188,6 +188,12 @@ async fn reserved(
         steps: run.options.most_steps(&run.context.config.dispatch, run.request.mode),
     };
     reserve_for(run.context, &planned).await
+}
+
+/// What the attempts so far have left of the money that the dispatch may cost.
+fn left(run: Run<'_>, earlier: &[Made]) -> Option<Nano> {
+    let spent: Nano = earlier.iter().map(|made| made.outcome.cost).sum();
+    run.options.max_cost.map(|most| most.less(spent))
 }
 
 /// Says each thing once: a later decision tells what the earlier ones told.

@@ -9,6 +9,8 @@ mod report;
 mod session;
 
 pub(crate) use attempt::fresh_message_id;
+pub(crate) use hops::{Hops, Made};
+pub(crate) use notes::is_total_timeout;
 pub use prepare::check_locally;
 pub use refusal::{Refusal, class_of};
 pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
@@ -16,6 +18,7 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 use crate::{
     Context, budget,
     catalogue::Settings,
+    experience::learned,
     recover::recover_abandoned,
     server::{Acquired, acquire, give_up, project_stamps, refresh_instance, release},
     tidy::tidy,
@@ -52,6 +55,11 @@ pub struct Options {
     /// What the whole dispatch may cost.
     pub max_cost: Option<Nano>,
     pub urgency: Urgency,
+    /// What it is charged to besides, and whose limits hold for it too.
+    pub task: Option<String>,
+    pub batch: Option<String>,
+    /// The kind of task, for what is learned from it, when something else chooses the model.
+    pub task_type: Option<String>,
     /// Whether the text itself may choose, when nothing else does.
     pub classify: bool,
     /// What its outcome is noted as; a dispatch unless it is a probe.
@@ -67,6 +75,9 @@ impl Default for Options {
             exchange: Exchange::Routed,
             max_cost: None,
             urgency: Urgency::Normal,
+            task: None,
+            batch: None,
+            task_type: None,
             classify: false,
             observed_as: None,
         }
@@ -84,6 +95,11 @@ impl Options {
             Mode::Agent => self.steps.unwrap_or(settings.agent_steps),
             Mode::Command => self.steps.unwrap_or(COMMAND_STEPS),
         }
+    }
+
+    /// Whose limits hold for it.
+    pub(crate) fn concern(&self) -> budget::Concern<'_> {
+        budget::Concern { task: self.task.as_deref(), batch: self.batch.as_deref() }
     }
 
     /// How long the whole dispatch may take.
@@ -167,7 +183,7 @@ async fn on_server(
         Ok(hops) => hops,
         Err(refusal) => {
             let status = RunStatus::Error;
-            let end = DispatchEnd { at: now_micros(), status, error_class: None, warnings, route: None };
+            let end = DispatchEnd { at: now_micros(), status, error_class: None, warnings, route: None, outcomes: Vec::new() };
             drop(context.store.finish_dispatch(id, &end).await);
             return Err(refusal);
         }
@@ -177,10 +193,11 @@ async fn on_server(
         tidy(context, &client, &acquired.home).await;
         drop(recover_abandoned(context, None).await);
     }
-    hops.warnings.extend(announced(context, &prepared).await);
+    hops.warnings.extend(announced(context, options, &prepared).await);
     let settled = hops.all().all(|made| made.outcome.settled);
     let moved = !hops.earlier.is_empty();
     hops.warnings.splice(0..0, warnings);
+    let outcomes = learned(context, request, options, id, &hops);
     let mut report = report::build(context, request, id, hops, began);
     let end = DispatchEnd {
         at: now_micros(),
@@ -188,6 +205,7 @@ async fn on_server(
         error_class: report.error.as_ref().map(|error| error.class),
         warnings: report.warnings.clone(),
         route: moved.then(|| serde_json::to_value(&report.route).unwrap_or_default()),
+        outcomes,
     };
     // A dispatch whose attempt is not settled stays open, so that recovery finds it.
     if settled && let Err(error) = twice(|| context.store.finish_dispatch(id, &end)).await {
@@ -198,12 +216,12 @@ async fn on_server(
 }
 
 /// What is new about the limits after this dispatch. That it cannot be said must not cost the answer.
-async fn announced(context: &Context, prepared: &prepare::Prepared) -> Vec<String> {
+async fn announced(context: &Context, options: &Options, prepared: &prepare::Prepared) -> Vec<String> {
     if prepared.lines.is_empty() {
         return Vec::new();
     }
     let announced = async {
-        let lines = budget::lines(context, budget::Concern::default()).await?;
+        let lines = budget::lines(context, options.concern()).await?;
         Ok::<_, Refusal>(budget::alert(context, &lines).await?)
     };
     announced.await.unwrap_or_else(|error| vec![format!("the budget could not be looked at: {error}")])

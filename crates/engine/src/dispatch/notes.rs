@@ -11,7 +11,7 @@ use switchyard_core::{
 use switchyard_host::clock::now_micros;
 use switchyard_store::HealthSource;
 
-pub(super) fn is_total_timeout(outcome: &Outcome) -> bool {
+pub(crate) fn is_total_timeout(outcome: &Outcome) -> bool {
     matches!(&outcome.gave_up, Some(GiveUp::Timeout { timer: Timer::Total, .. }))
 }
 

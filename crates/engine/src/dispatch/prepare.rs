@@ -4,15 +4,16 @@ use super::{Options, refusal::Refusal};
 use crate::{
     Context,
     availability::{self, Known},
-    budget::{self, Concern},
+    budget,
     catalogue::{self, Settings, Shelf},
     choose::question,
+    experience::{self, Trying},
     server::Acquired,
 };
 use std::collections::BTreeSet;
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
-    budget::Line,
+    budget::{Line, Urgency},
     config::Config,
     dispatch::{Mode, Request},
     nearest::nearest,
@@ -75,7 +76,7 @@ pub(super) async fn prepare(
     let going_on = going_on(context, request).await;
     let request = going_on.as_ref().unwrap_or(request);
     let leading = choose_agent(request, client, acquired);
-    let limits = budget::lines(context, Concern::default());
+    let limits = budget::lines(context, options.concern());
     let (known, leading, lines) =
         tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading, limits);
     let (known, (agent, wish), lines) = (known?, leading?, lines?);
@@ -83,7 +84,11 @@ pub(super) async fn prepare(
     // Also when everything is refused below, somebody should hear of it.
     let told = budget::alert(context, &lines).await?;
     let budget = budget::advice(context, &lines, options.urgency);
-    let advice = Advice { agent: wish, classified, budget, ..Advice::default() };
+    let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
+    let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };
+    let (selector, text) = (&request.selector, Some(request.prompt.as_str()));
+    let pattern = experience::advice(context, selector, looks, text, &request.directory, trying).await?;
+    let advice = Advice { agent: wish, pattern, classified, budget, ..Advice::default() };
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
         // A server of the user's may have changed without a sign; a managed one has what our copy has.

@@ -1,17 +1,20 @@
 //! The contract, call by call. Each call goes to the file of the table that it is about.
 
 use super::{
-    SqliteStore, alert, attempt, cooldown, dispatch, event, health, lease, period, reservation, rule, server, session,
-    spend,
+    SqliteStore, alert, attempt, cooldown, dispatch, event, health, lease, listing, outcome, period, reservation, rule,
+    server, session, similar, spend, tally,
 };
 use crate::{
     AttemptEnd, Begun, BudgetPeriod, BudgetRule, CooldownRecord, DispatchEnd, DispatchRecord, Event, GroupBy,
-    HealthRecord, Lease, NewAttempt, NewDispatch, NewPeriod, NewSpend, Result, ServerRecord, ServerState,
-    SessionRecord, SpendKey, Spent, Store,
+    HealthRecord, Judgement, Lease, NewAttempt, NewDispatch, NewOutcome, NewPeriod, NewSpend, OutcomeFilter,
+    OutcomeOrder, OutcomeRecord, Result, ServerRecord, ServerState, SessionRecord, SpendKey, Spent, Store,
 };
 use async_trait::async_trait;
 use serde_json::Value;
-use switchyard_core::{DispatchId, Nano, ServerId, Usage};
+use switchyard_core::{
+    DispatchId, Nano, ServerId, Usage,
+    pattern::{Move, Past, Tally},
+};
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -173,6 +176,45 @@ impl Store for SqliteStore {
 
     async fn raise_alert(&self, day_start: i64, key: &SpendKey, level: &str, now: i64, data: &Value) -> Result<bool> {
         alert::raise(self, day_start, key, level, now, data).await
+    }
+
+    async fn record_outcomes(&self, outcomes: &[NewOutcome]) -> Result<u64> {
+        outcome::record(self, outcomes).await
+    }
+
+    async fn judge_outcome(
+        &self,
+        dispatch: DispatchId,
+        ordinal: Option<u32>,
+        now: i64,
+        judgement: &Judgement,
+    ) -> Result<Option<OutcomeRecord>> {
+        outcome::judge(self, dispatch, ordinal, now, judgement).await
+    }
+
+    async fn outcome_tallies(
+        &self,
+        task_type: Option<&str>,
+        repository: Option<&str>,
+        from: i64,
+    ) -> Result<Vec<Tally>> {
+        tally::of(self, task_type, repository, from).await
+    }
+
+    async fn outcomes(&self, filter: &OutcomeFilter, order: OutcomeOrder) -> Result<Vec<OutcomeRecord>> {
+        listing::of(self, filter, order).await
+    }
+
+    async fn similar_outcomes(&self, words: &[String], limit: u32) -> Result<Vec<OutcomeRecord>> {
+        similar::to(self, words, limit).await
+    }
+
+    async fn tier_moves(&self, from: i64, until: i64) -> Result<Vec<Move>> {
+        tally::moves(self, from, until).await
+    }
+
+    async fn outcome_history(&self, from: i64, until: i64) -> Result<Vec<Past>> {
+        tally::history(self, from, until).await
     }
 
     async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &Value) -> Result<i64> {

@@ -5,15 +5,21 @@ use crate::{ErrorKind, Result, StoreError};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 use std::collections::BTreeMap;
 
-/// How many rows each table holds.
+/// How many rows each table holds. An index of words, and the tables in which it keeps itself, count none: their rows
+/// become fewer whenever it tidies up, and all that is in them can be made again.
 pub(super) async fn rows(connection: &mut SqliteConnection) -> sqlx::Result<BTreeMap<String, i64>> {
-    let tables: Vec<String> = sqlx::query_scalar(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    let tables: Vec<(String, String)> = sqlx::query_as(
+        "SELECT name, type FROM pragma_table_list
+         WHERE schema = 'main' AND type <> 'view' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
     )
     .fetch_all(&mut *connection)
     .await?;
     let mut rows = BTreeMap::new();
-    for table in tables {
+    for (table, kind) in tables {
+        if kind != "table" {
+            rows.insert(table, 0);
+            continue;
+        }
         // A table's name cannot be a parameter. This one is the database's own, and is quoted.
         let count = format!("SELECT count(*) FROM \"{}\"", table.replace('"', "\"\""));
         rows.insert(table, sqlx::query_scalar(AssertSqlSafe(count)).fetch_one(&mut *connection).await?);

@@ -1,6 +1,6 @@
 //! Dispatches: their beginning, their end, and reading them with their attempts.
 
-use super::{SqliteStore, event, fault::failed, row};
+use super::{SqliteStore, event, fault::failed, outcome, row};
 use crate::{AttemptRecord, DispatchEnd, DispatchRecord, ErrorKind, NewDispatch, Result, RunStatus, StoreError};
 use serde_json::{Value, json};
 use sqlx::{Sqlite, query, sqlite::SqliteArguments};
@@ -67,6 +67,7 @@ pub(super) async fn finish(store: &SqliteStore, dispatch: DispatchId, end: &Disp
     }
     let data = json!({ "status": end.status, "error_class": end.error_class });
     event::append(&mut transaction, end.at, "dispatch.finished", &id, &data).await?;
+    outcome::add(&mut transaction, &end.outcomes).await?;
     transaction.commit().await.map_err(failed("finish the dispatch"))
 }
 

@@ -25,6 +25,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../../migrations/sqlite/0001_first.sql") },
     Migration { version: 2, sql: include_str!("../../migrations/sqlite/0002_availability.sql") },
     Migration { version: 3, sql: include_str!("../../migrations/sqlite/0003_budget.sql") },
+    Migration { version: 4, sql: include_str!("../../migrations/sqlite/0004_patterns.sql") },
 ];
 
 pub(super) async fn migrate(

@@ -15,15 +15,19 @@ mod fault;
 mod header;
 mod health;
 mod lease;
+mod listing;
 mod migrate;
 mod open;
+mod outcome;
 mod period;
 mod reservation;
 mod row;
 mod rule;
 mod server;
 mod session;
+mod similar;
 mod spend;
+mod tally;
 #[cfg(test)]
 mod tests;
 

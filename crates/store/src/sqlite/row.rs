@@ -172,7 +172,11 @@ pub(super) fn word<T>(row: &SqliteRow, column: &'static str, parse: impl Fn(&str
     parse(get(row, column)?).ok_or_else(|| unreadable(column))
 }
 
-fn optional_word<T>(row: &SqliteRow, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+pub(super) fn optional_word<T>(
+    row: &SqliteRow,
+    column: &'static str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>> {
     match get::<Option<&str>>(row, column)? {
         Some(text) => parse(text).map(Some).ok_or_else(|| unreadable(column)),
         None => Ok(None),

@@ -2,7 +2,7 @@
 //! asked of SQLite itself.
 
 use super::*;
-use crate::{ErrorKind, Store as _};
+use crate::{ErrorKind, OutcomeFilter, OutcomeOrder, Store as _};
 use sqlx::{AssertSqlSafe, Row as _};
 use switchyard_core::DispatchId;
 
@@ -56,6 +56,91 @@ async fn sums_use_their_indexes() {
     }
     let stale = plan(&store, reservation::STALE).await;
     assert!(stale.iter().any(|step| step.starts_with("SEARCH attempt USING INDEX")), "{stale:?}");
+}
+
+#[tokio::test]
+async fn outcomes_are_found_without_sorting() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    for wanted in 0_usize..32 {
+        let named = |bit| (wanted & bit != 0).then(String::new);
+        let filter = OutcomeFilter {
+            from: (wanted & 1 != 0).then_some(1),
+            until: (wanted & 2 != 0).then_some(9),
+            task_type: named(4),
+            model: named(8),
+            repository: named(16),
+            ..OutcomeFilter::default()
+        };
+        let by_id = plan(&store, &listing::sql(&filter, OutcomeOrder::Oldest)).await;
+        assert_eq!(by_id, ["SEARCH outcome USING INTEGER PRIMARY KEY (rowid>?)"], "{filter:?}");
+        let by_time = plan(&store, &listing::sql(&filter, OutcomeOrder::Newest)).await;
+        assert!(by_time[0].contains(" USING INDEX outcome_"), "{filter:?} {by_time:?}");
+        // Without a name it walks the index of the moves, in which only those of the same moment are not in order.
+        let same_moment: &[&str] = if wanted < 4 { &["USE TEMP B-TREE FOR LAST TERM OF ORDER BY"] } else { &[] };
+        assert_eq!(by_time[1..], *same_moment, "{filter:?}");
+        assert!(by_time[0].contains(["", "at>?", "at<?", "at>? AND at<?"][wanted & 3]), "{filter:?} {by_time:?}");
+        assert_eq!(by_time[0].contains("=?"), wanted >= 4, "{filter:?} {by_time:?}");
+    }
+    let attempt = "SEARCH outcome USING INDEX outcome_attempt";
+    assert_eq!(plan(&store, outcome::OF_ATTEMPT).await, [format!("{attempt} (dispatch=? AND ordinal=?)")]);
+    assert_eq!(plan(&store, outcome::OF_LAST_ATTEMPT).await, [format!("{attempt} (dispatch=?)")]);
+}
+
+#[tokio::test]
+async fn outcomes_are_counted_by_their_indexes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let weeks = "USING PRIMARY KEY (task_type=? AND repository=? AND week>?)";
+    assert_eq!(plan(&store, tally::OF_ONE).await, [format!("SEARCH outcome_week {weeks}")]);
+    let of_all = plan(&store, tally::OF_ALL).await;
+    assert!(of_all.contains(&format!("SEARCH counted {weeks}")), "{of_all:?}");
+    assert!(!of_all.iter().any(|step| step.starts_with("SCAN outcome_week")), "{of_all:?}");
+    let moves = "SEARCH outcome USING COVERING INDEX outcome_moves (at>? AND at<?)";
+    assert_eq!(plan(&store, tally::MOVES).await, [moves, "USE TEMP B-TREE FOR GROUP BY"]);
+    let history = "SEARCH outcome USING INDEX outcome_moves (at>? AND at<?)";
+    assert_eq!(plan(&store, tally::HISTORY).await, [history, "USE TEMP B-TREE FOR GROUP BY"]);
+    for sql in [similar::RANKED, similar::RECENT] {
+        let steps = plan(&store, sql).await;
+        assert!(steps.contains(&"SEARCH outcome USING INTEGER PRIMARY KEY (rowid=?)".to_owned()), "{steps:?}");
+    }
+}
+
+/// With room for four candidates: what a store of millions does with words that very many outcomes have.
+#[tokio::test]
+async fn common_words_are_looked_for_among_the_newest() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let texts = ["rare mend", "mend", "mend test", "mend test", "odd test", "mend", "test", "odd mend test", "mend"];
+    for (id, text) in (1_i64..).zip(texts) {
+        sqlx::query(
+            "INSERT INTO outcome VALUES (?1, 1, NULL, NULL, NULL, NULL, '', '{}', NULL, NULL, 'far/large', '', 'success',
+                 NULL, NULL, 'answered', NULL, 0, 0, 1, 0, 0, '', NULL, ?2)",
+        )
+        .bind(id)
+        .bind(text)
+        .execute(&store.connections.writer)
+        .await
+        .unwrap();
+        let indexed = sqlx::query("INSERT INTO outcome_text (rowid, text) VALUES (?1, ?2)").bind(id).bind(text);
+        indexed.execute(&store.connections.writer).await.unwrap();
+    }
+    for (words, limit, expected) in [
+        // Only common ones: the newest four, and of those the one with both words first.
+        (&["mend", "test"][..], 9, vec![8, 9, 7, 6]),
+        (&["mend"], 2, vec![9, 8]),
+        // A rare one goes first, however old it is, and leaves room for others.
+        (&["mend", "rare", "test"], 9, vec![1, 8, 9, 7, 6]),
+        (&["mend", "rare", "test"], 1, vec![1]),
+        // Two that fit together are ranked; what is found in both ways is there once.
+        (&["rare", "odd", "test"], 9, vec![1, 5, 8, 7]),
+        (&["absent", "test"], 9, vec![8, 7]),
+        (&["absent"], 9, vec![]),
+    ] {
+        let wanted: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let found = similar::among(&store, &wanted, limit, 4).await.unwrap();
+        assert_eq!(found.iter().map(|record| record.id).collect::<Vec<_>>(), expected, "{words:?}");
+    }
 }
 
 /// The store leaves none, so they are made past it.

@@ -123,6 +123,7 @@ pub async fn a_dispatch_ends_once(backend: &dyn Backend) {
         error_class: Some(ErrorClass::Network),
         warnings: vec!["late".into()],
         route: Some(serde_json::json!({"rule": "late"})),
+        outcomes: vec![],
     };
     store.finish_dispatch(new.id, &first).await.unwrap();
     store.finish_dispatch(new.id, &again).await.unwrap();

@@ -8,11 +8,15 @@ pub mod budget;
 pub mod concurrency;
 pub mod dispatch;
 pub mod event;
+pub mod judgement;
 pub mod ledger;
+pub mod outcome;
 pub mod reservation;
 pub mod sample;
 pub mod server;
 pub mod session;
+pub mod similar;
+pub mod tally;
 
 use async_trait::async_trait;
 use switchyard_store::Store;
@@ -72,6 +76,29 @@ macro_rules! suite {
             budget: periods_of_the_same_kind_do_not_overlap,
             budget: a_removed_period_makes_room_and_its_id_is_not_given_again,
             budget: an_alert_is_raised_once_a_day,
+            outcome: an_outcome_is_read_back_whole,
+            outcome: outcomes_are_kept_all_or_none,
+            outcome: the_same_attempt_counts_once,
+            outcome: a_dispatch_end_keeps_its_outcomes_once,
+            outcome: a_dispatch_end_that_fails_keeps_no_outcome,
+            outcome: what_is_recorded_is_told_once,
+            outcome: outcomes_are_filtered_and_sorted,
+            outcome: a_reader_goes_on_where_it_was,
+            judgement: a_judgement_moves_the_counts_both_ways,
+            judgement: the_last_attempt_is_judged_unless_one_is_named,
+            judgement: a_judgement_is_told_when_it_changes_something,
+            judgement: a_refused_judgement_changes_nothing,
+            tally: the_counts_equal_a_recount,
+            tally: repositories_are_counted_apart_and_together,
+            tally: the_week_of_a_moment_is_counted_whole,
+            tally: what_says_nothing_about_the_model_counts_apart,
+            tally: counts_stay_at_the_greatest_number,
+            tally: moves_between_tiers_are_counted_in_a_window,
+            tally: the_past_is_counted_by_what_was_asked_for,
+            similar: words_are_found_by_their_stems,
+            similar: the_better_match_comes_first,
+            similar: only_a_text_can_be_similar,
+            similar: a_hostile_word_is_only_a_word,
             event: changes_tell_their_story_once,
             event: events_come_in_order_and_in_pages,
             event: a_refused_change_leaves_no_event,

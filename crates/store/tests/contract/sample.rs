@@ -4,12 +4,13 @@ use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use switchyard_core::{
     DispatchId, ErrorClass, Nano, ServerId, Usage,
+    pattern::{Evidence, Verdict},
     route::{HealthStatus, Trigger},
 };
 use switchyard_store::{
     AttemptEnd, AttemptRecord, Begun, CooldownRecord, DispatchEnd, DispatchRecord, ErrorKind, HealthRecord,
-    HealthSource, Lease, NewAttempt, NewDispatch, Owner, Result, RunStatus, ServerRecord, ServerState, SessionRecord,
-    SessionState, Store,
+    HealthSource, Lease, NewAttempt, NewDispatch, NewOutcome, OutcomeFilter, OutcomeOrder, Owner, Result, RunStatus,
+    ServerRecord, ServerState, SessionRecord, SessionState, Store,
 };
 use uuid::Uuid;
 
@@ -135,7 +136,73 @@ pub fn dispatch_end(at: i64) -> DispatchEnd {
         error_class: None,
         warnings: vec!["slow".into(), "two \"words\"".into()],
         route: None,
+        outcomes: vec![],
     }
+}
+
+/// A success in full: nothing of it is absent, and no two values are the same.
+pub fn outcome(at: i64) -> NewOutcome {
+    NewOutcome {
+        at,
+        attempt: Some((dispatch_id(), 3)),
+        task: Some("task-7".into()),
+        batch: Some("batch-3".into()),
+        task_type: "code-review".into(),
+        requested: json!({ "task_type": "code-review", "nested": [1, 2.5, null, "ü"] }),
+        asked_tier: Some("quick".into()),
+        tier: Some("deep".into()),
+        model: "local/small@low".into(),
+        strategy: "race".into(),
+        verdict: Verdict::Success,
+        failure_mode: None,
+        error_class: None,
+        evidence: Evidence::Answered,
+        quality: Some(2),
+        tokens: 168,
+        cost: Nano(50),
+        cost_known: true,
+        duration_ms: 4_000,
+        retries: 5,
+        repository: "/project".into(),
+        propensity: Some(250_000),
+        text: "review the parser".into(),
+    }
+}
+
+/// A failure of which only what must be known is known.
+pub fn bare_outcome(at: i64) -> NewOutcome {
+    NewOutcome {
+        at,
+        attempt: None,
+        task: None,
+        batch: None,
+        task_type: String::new(),
+        requested: json!({}),
+        asked_tier: None,
+        tier: None,
+        model: "far/large".into(),
+        strategy: String::new(),
+        verdict: Verdict::Failure,
+        failure_mode: None,
+        error_class: None,
+        evidence: Evidence::Reported,
+        quality: None,
+        tokens: 0,
+        cost: Nano::ZERO,
+        cost_known: false,
+        duration_ms: 0,
+        retries: 0,
+        repository: String::new(),
+        propensity: None,
+        text: String::new(),
+    }
+}
+
+/// All outcomes that there are, in the order in which they were told.
+pub async fn outcomes(store: &dyn Store) -> Vec<NewOutcome> {
+    let filter = OutcomeFilter { limit: 10_000, ..OutcomeFilter::default() };
+    let records = store.outcomes(&filter, OutcomeOrder::Oldest).await.unwrap();
+    records.into_iter().map(|record| record.outcome).collect()
 }
 
 pub fn session(id: &str, state: SessionState, used_at: i64) -> SessionRecord {

@@ -5,6 +5,7 @@
 mod ledger;
 mod migration;
 mod opening;
+mod patterns;
 mod refusal;
 mod stored;
 
@@ -22,6 +23,7 @@ const FIRST: &[Migration] = MIGRATIONS.split_at(1).0;
 const STORED_V1: &str = include_str!("../formats/v1.sql");
 const STORED_V2: &str = include_str!("../formats/v2.sql");
 const STORED_V3: &str = include_str!("../formats/v3.sql");
+const STORED_V4: &str = include_str!("../formats/v4.sql");
 
 /// A directory with a place for a database.
 struct Yard {

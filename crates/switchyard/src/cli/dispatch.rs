@@ -39,9 +39,15 @@ pub struct DispatchArgs {
     model: Vec<String>,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// What the whole dispatch may cost, in dollars; refused when it would probably cost more
+    /// What the whole dispatch may cost, in dollars: refused when it would probably cost more, ended when it did
     #[arg(long, value_name = "USD", value_parser = input::dollars)]
     max_cost: Option<Nano>,
+    /// Charge it to this task too; a limit that the task has holds for it
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+    /// Charge it to this batch too; a limit that the batch has holds for it
+    #[arg(long, value_name = "NAME")]
+    batch: Option<String>,
     /// Keep the tier although the budget is running low
     #[arg(long)]
     critical: bool,
@@ -111,6 +117,9 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
         classify: args.route,
         max_cost: args.max_cost,
         urgency,
+        task: args.task.clone(),
+        batch: args.batch.clone(),
+        task_type: args.selection.task_type.clone(),
         ..Options::default()
     };
     check_locally(&settings.layered.config, &request)?;

@@ -10,6 +10,7 @@ mod input;
 mod keeper;
 mod models;
 mod opencode;
+mod patterns;
 mod progress;
 mod providers;
 mod route;
@@ -89,6 +90,9 @@ enum Command {
     /// Limits on money and allowances, how far they are used, and what was spent
     #[command(subcommand)]
     Budget(budget::BudgetCommand),
+    /// What outcomes have taught: which tier and model does which kind of task well
+    #[command(subcommand)]
+    Patterns(patterns::PatternsCommand),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
     Opencode(opencode::OpencodeCommand),
@@ -134,6 +138,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Providers(args) => block_on(providers::run(&global, &args)),
         Command::Fallback(args) => block_on(fallback::run(&global, &args)),
         Command::Budget(command) => block_on(budget::run(&global, &command)),
+        Command::Patterns(command) => block_on(patterns::run(&global, &command)),
         Command::Config(command) => config::run(&global, &command),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),

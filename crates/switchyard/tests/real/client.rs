@@ -57,6 +57,7 @@ impl Station {
             retry_wait_cap: Some(Duration::from_secs(5)),
             provider_retries: 1,
             steps: None,
+            max_cost: None,
             permission: PermissionPolicy::Reject,
         };
         run_prompt(RunPrompt {

@@ -165,7 +165,8 @@ pub fn trace(resolution: &Value, step: &str) -> Vec<String> {
     lines.map(|line| format!("{}: {}", text(&line["candidate"]), text(&line["why"]))).collect()
 }
 
-fn in_store<T>(env: &TestEnv, read: impl AsyncFnOnce(SqliteStore) -> T) -> T {
+/// Reads or changes the store as another process would.
+pub fn in_store<T>(env: &TestEnv, read: impl AsyncFnOnce(SqliteStore) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let path = env.data_dir().join("switchyard.db");
     runtime.block_on(async { read(SqliteStore::open_existing(&path).await.expect("the store")).await })

@@ -3,7 +3,7 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 13] = [
+const TEXTS: [&str; 14] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -16,6 +16,7 @@ const TEXTS: [&str; 13] = [
     "docs/errors.md",
     "docs/fallback.md",
     "docs/opencode-facts.md",
+    "docs/patterns.md",
     "docs/servers.md",
 ];
 

@@ -50,6 +50,19 @@ pub fn classify(text: &str, images: usize, config: &Config) -> Classified {
     }
 }
 
+/// The first of the phrases that mark a hard task, as it stands in the text.
+#[must_use]
+pub fn hard_mark(text: &str, config: &Config) -> Option<String> {
+    let reading = Reading::new(text, 0, &config.classifier);
+    let words = Words::new(&reading.folded);
+    let nothing_taken = vec![false; words.len()];
+    let possible = config.patterns.hard.iter().filter(|phrase| Phrase::may_be_in(phrase, &words));
+    possible.filter_map(|phrase| Phrase::parse(phrase)).find_map(|phrase| {
+        let places = phrase.find(&words, &nothing_taken)?;
+        Some(phrase.quoted(&words, &places))
+    })
+}
+
 /// How one kind of task stands with a text.
 #[derive(Debug)]
 struct Standing<'a> {

@@ -28,18 +28,20 @@ fn goal(scene: &Scene) -> Goal {
     if scene.advice.contest.is_some() {
         return Goal::One;
     }
+    let advice = &scene.advice;
+    let pattern = advice.pattern.as_ref().and_then(|pattern| pattern.tier.as_ref()).filter(|tier| *tier != "gone");
     match &scene.selector {
-        Selector::TaskType(name) => return Goal::Tier(scene.config.task_types[name].clone()),
+        Selector::TaskType(name) => {
+            return Goal::Tier(pattern.map_or(scene.config.task_types[name].clone(), |tier| own_name(scene, tier)));
+        }
         Selector::Profile(name) => return of(&parsed(&scene.config.profiles[name]).unwrap()),
         Selector::Default => {}
         said => return of(said),
     }
-    let advice = &scene.advice;
     let agent = advice.agent.as_ref().and_then(|wish| parsed(&wish.model).ok());
-    let pattern = advice.pattern.as_ref().filter(|pattern| pattern.samples >= 3 && pattern.tier != "gone");
     match (agent, pattern, &advice.classified) {
         (Some(agent), ..) => of(&agent),
-        (None, Some(pattern), _) => Goal::Tier(own_name(scene, &pattern.tier)),
+        (None, Some(tier), _) => Goal::Tier(own_name(scene, tier)),
         (None, None, Some(classified)) => Goal::Tier(classified.tier.clone()),
         (None, None, None) if scene.config.default_model.is_empty() && scene.catalogue.default_model.is_none() => {
             Goal::Tag("any".into())

@@ -32,31 +32,33 @@ pub(super) struct Attempt<'a> {
     pub(super) recorded: bool,
     /// What it sets aside before it runs.
     pub(super) reserve: Option<Reserve>,
+    /// What is left of the money that the dispatch may cost.
+    pub(super) left: Option<Nano>,
     /// From when the whole dispatch is timed.
     pub(super) timed_from: Instant,
 }
 
 /// What an attempt came to.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) result: Result<(String, Option<Value>), Failure>,
+pub(crate) struct Outcome {
+    pub(crate) result: Result<(String, Option<Value>), Failure>,
     /// What was said, also by a failure.
-    pub(super) text: String,
-    pub(super) answered_by: Option<ModelRef>,
-    pub(super) usage: Usage,
-    pub(super) cost: Nano,
-    pub(super) cost_known: bool,
-    pub(super) session: String,
-    pub(super) kept: bool,
+    pub(crate) text: String,
+    pub(crate) answered_by: Option<ModelRef>,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Nano,
+    pub(crate) cost_known: bool,
+    pub(crate) session: String,
+    pub(crate) kept: bool,
     /// Whether its end is in the store.
-    pub(super) settled: bool,
-    pub(super) warnings: Vec<String>,
-    pub(super) duration: Duration,
+    pub(crate) settled: bool,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) duration: Duration,
     /// Why it was ended before it ended by itself.
-    pub(super) gave_up: Option<GiveUp>,
-    pub(super) tool_calls: u32,
+    pub(crate) gave_up: Option<GiveUp>,
+    pub(crate) tool_calls: u32,
     /// False when the server did not say that the run has ended.
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
 }
 
 impl Attempt<'_> {

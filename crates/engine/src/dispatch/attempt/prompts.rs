@@ -40,7 +40,7 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
     let (sink, seen) = counting_tools(attempt.run.sink);
     let mut read = 0_u32;
     loop {
-        let limits = limits(attempt);
+        let limits = RunLimits { max_cost: attempt.left.map(|left| left.less(cost)), ..limits(attempt) };
         let message = fresh_message_id();
         let body = body(attempt, &prompt, tries == 0);
         let expect = if attempt.run.request.schema.is_some() { Expect::Structured } else { Expect::Text };
@@ -86,6 +86,13 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
             let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
             return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
         }
+        if let Some(most) = attempt.left.filter(|most| cost >= *most) {
+            let message = format!(
+                "stopped at a cost of {cost}: no more than {most} was allowed, and the answer does not fit the schema: {fault}"
+            );
+            let result = Err(Failure::new(ErrorClass::BudgetRefused, message));
+            return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
+        }
         tries += 1;
         warnings.push(format!("try {tries} did not fit the schema: {fault}"));
         prompt = format!("Your last answer does not fit the required schema: {fault}\nAnswer again, corrected.");
@@ -128,6 +135,7 @@ fn limits(attempt: &Attempt<'_>) -> RunLimits {
             Mode::Text => StepLimit::Circles(2),
             mode @ (Mode::Agent | Mode::Command) => StepLimit::Work(attempt.run.options.most_steps(settings, mode)),
         }),
+        max_cost: None,
         permission: match settings.permission_answer {
             PermissionAnswer::Reject => PermissionPolicy::Reject,
             PermissionAnswer::Once => PermissionPolicy::AllowOnce,

@@ -98,8 +98,8 @@ async fn record_begin(attempt: &Attempt<'_>) -> Result<(), Refusal> {
         model: attempt.model().to_string(),
         server: attempt.run.acquired.managed,
         tier: attempt.resolution.tier.clone(),
-        task: None,
-        batch: None,
+        task: attempt.run.options.task.clone(),
+        batch: attempt.run.options.batch.clone(),
         reserve: attempt.reserve.clone(),
     };
     match attempt.run.context.store.begin_attempt(&new).await? {

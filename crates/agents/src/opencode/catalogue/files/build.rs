@@ -47,50 +47,72 @@ impl Sources<'_> {
 
     /// A provider as OpenCode would connect it, or else as the stored catalogue has it.
     fn provider(&self, id: &str) -> Option<Provider> {
-        let stored = self.cache.as_ref().and_then(|cache| cache.get(id));
-        let configured = self.settings.providers.get(id);
-        self.connected(id, stored, configured).or_else(|| {
-            let stored = stored?;
+        self.connected(id).or_else(|| {
+            let stored = self.stored(id)?;
             let models = finished(stored.drafts());
             let (name, env) = (stored.name.clone(), stored.env.clone());
             Some(Provider { source: Source::Api, has_key: false, connected: false, name, env, models })
         })
     }
 
-    fn connected(
-        &self,
-        id: &str,
-        stored: Option<&StoredProvider>,
-        configured: Option<&ProviderSettings>,
-    ) -> Option<Provider> {
-        let env = configured.and_then(|own| own.env.as_ref()).or(stored.map(|stored| &stored.env));
-        let env = env.cloned().unwrap_or_default();
-        let env_key = env.iter().any(|name| self.places.variable(name).is_some());
+    fn connected(&self, id: &str) -> Option<Provider> {
+        let source = self.source(id)?;
+        let drafts = self.offered(id)?;
+        let (stored, configured) = (self.stored(id), self.configured(id));
         let login = self.logins.get(id).copied();
-        let api_key = configured.map_or(Secret::Absent, ProviderSettings::api_key);
-        let source = match (configured, login) {
-            (Some(_), _) => Source::Config,
-            (None, Some(Login::Key(_))) => Source::Api,
-            (None, _) if env_key => Source::Env,
-            (None, Some(Login::OAuth | Login::WellKnown)) => Source::Custom,
-            (None, None) if id == OPENCODE => Source::Custom,
-            (None, None) => return None,
-        };
+        let has_key = self.env_key(id) || login.is_some_and(Login::has_key) || is_key_of(id, self.api_key(id));
+        let name = configured.and_then(|own| own.name.as_ref()).or(stored.map(|stored| &stored.name));
+        let name = name.map_or(id, String::as_str).to_owned();
+        Some(Provider { source, has_key, connected: true, name, env: self.env(id).to_vec(), models: finished(drafts) })
+    }
+
+    /// What makes OpenCode connect a provider; `None` when nothing does.
+    pub(super) fn source(&self, id: &str) -> Option<Source> {
+        match (self.configured(id), self.logins.get(id)) {
+            (Some(_), _) => Some(Source::Config),
+            (None, Some(Login::Key(_))) => Some(Source::Api),
+            (None, _) if self.env_key(id) => Some(Source::Env),
+            (None, Some(Login::OAuth | Login::WellKnown)) => Some(Source::Custom),
+            (None, None) if id == OPENCODE => Some(Source::Custom),
+            (None, None) => None,
+        }
+    }
+
+    /// The models of a provider once it is connected; `None` without any, for then it is not.
+    pub(super) fn offered(&self, id: &str) -> Option<BTreeMap<String, Draft>> {
+        let (stored, configured) = (self.stored(id), self.configured(id));
         let mut drafts = stored.map(StoredProvider::drafts).unwrap_or_default();
         if let Some(configured) = configured {
             extend(&mut drafts, configured, stored);
         }
-        if id == OPENCODE && !env_key && login.is_none() && api_key == Secret::Absent {
+        let known = self.env_key(id) || self.logins.contains_key(id) || self.api_key(id) != Secret::Absent;
+        if id == OPENCODE && !known {
             drafts.retain(|_, draft| draft.is_free());
         }
         drafts.retain(|model, draft| self.offers(id, model, draft) && configured.is_none_or(|own| own.offers(model)));
-        if drafts.is_empty() {
-            return None;
-        }
-        let has_key = env_key || login.is_some_and(Login::has_key) || is_key_of(id, api_key);
-        let name = configured.and_then(|own| own.name.as_ref()).or(stored.map(|stored| &stored.name));
-        let name = name.map_or(id, String::as_str).to_owned();
-        Some(Provider { source, has_key, connected: true, name, env, models: finished(drafts) })
+        (!drafts.is_empty()).then_some(drafts)
+    }
+
+    /// The variables that may hold a provider's key.
+    pub(super) fn env(&self, id: &str) -> &[String] {
+        let configured = self.configured(id).and_then(|own| own.env.as_ref());
+        configured.or(self.stored(id).map(|stored| &stored.env)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn configured(&self, id: &str) -> Option<&ProviderSettings> {
+        self.settings.providers.get(id)
+    }
+
+    pub(super) fn stored(&self, id: &str) -> Option<&StoredProvider> {
+        self.cache.as_ref().and_then(|cache| cache.get(id))
+    }
+
+    fn env_key(&self, id: &str) -> bool {
+        self.env(id).iter().any(|name| self.places.variable(name).is_some())
+    }
+
+    fn api_key(&self, id: &str) -> Secret {
+        self.configured(id).map_or(Secret::Absent, ProviderSettings::api_key)
     }
 
     /// Whether OpenCode offers a model of a connected provider at all.
@@ -127,8 +149,18 @@ fn extend(drafts: &mut BTreeMap<String, Draft>, configured: &ProviderSettings, s
             .or(stored.and_then(|stored| stored.npm.as_deref()))
             .unwrap_or(USUAL_PACKAGE)
             .to_owned();
+        let url = described
+            .api()
+            .or(configured.api.as_deref())
+            .or(existing.map(|existing| existing.wire.url.as_str()))
+            .or(stored.and_then(|stored| stored.api.as_deref()))
+            .unwrap_or_default()
+            .to_owned();
         let base = existing.cloned().unwrap_or_else(Draft::configured);
-        drafts.insert(id.clone(), base.with(described, name, npm));
+        let known = existing.map(|existing| &existing.wire.id);
+        let wire_id = described.id.as_ref().or(known).unwrap_or(id).clone();
+        let wire = base.wire.with(described, wire_id, url);
+        drafts.insert(id.clone(), base.with(described, name, npm, wire));
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::super::lenient::lenient;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 #[derive(Default, Deserialize)]
@@ -21,6 +22,9 @@ pub(super) struct Described {
     pub(super) reasoning: Option<bool>,
     #[serde(deserialize_with = "lenient")]
     pub(super) tool_call: Option<bool>,
+    /// Whether it takes one.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) temperature: Option<bool>,
     #[serde(deserialize_with = "lenient")]
     pub(super) structured_output: Option<bool>,
     #[serde(deserialize_with = "lenient")]
@@ -41,6 +45,11 @@ pub(super) struct Described {
     provider: Package,
     #[serde(deserialize_with = "lenient")]
     pub(super) variants: BTreeMap<String, Variant>,
+    /// What goes with each request.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) options: Map<String, Value>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) headers: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -96,6 +105,18 @@ struct Experimental {
 pub(super) struct Mode {
     #[serde(deserialize_with = "lenient")]
     pub(super) cost: Option<Cost>,
+    #[serde(deserialize_with = "lenient")]
+    provider: Requests,
+}
+
+/// What goes with each request of a mode.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Requests {
+    #[serde(deserialize_with = "lenient")]
+    body: Option<Map<String, Value>>,
+    #[serde(deserialize_with = "lenient")]
+    headers: Option<Map<String, Value>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -103,6 +124,8 @@ pub(super) struct Mode {
 struct Package {
     #[serde(deserialize_with = "lenient")]
     npm: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    api: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -118,6 +141,11 @@ impl Described {
         self.provider.npm.as_deref()
     }
 
+    /// The address of this model's API, where it is another one than the provider's.
+    pub(super) fn api(&self) -> Option<&str> {
+        self.provider.api.as_deref()
+    }
+
     pub(super) fn modes(&self) -> &BTreeMap<String, Mode> {
         &self.experimental.modes
     }
@@ -126,5 +154,15 @@ impl Described {
     pub(super) fn efforts(&self) -> impl Iterator<Item = String> {
         let efforts = self.reasoning_options.iter().find(|option| option.kind == "effort");
         efforts.into_iter().flat_map(|option| &option.values).map(|value| value.as_deref().unwrap_or("none").to_owned())
+    }
+}
+
+impl Mode {
+    pub(super) fn body(&self) -> Option<&Map<String, Value>> {
+        self.provider.body.as_ref()
+    }
+
+    pub(super) fn headers(&self) -> Option<&Map<String, Value>> {
+        self.provider.headers.as_ref()
     }
 }

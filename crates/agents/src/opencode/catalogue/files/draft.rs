@@ -2,7 +2,8 @@
 
 use super::{
     super::listed::{nano, tokens},
-    described::{Cost, Described},
+    described::{Cost, Described, Mode},
+    wire::Wire,
 };
 use std::collections::BTreeSet;
 use switchyard_core::{
@@ -40,6 +41,7 @@ const TAKE_EFFORTS: [&str; 17] = [
 pub(super) struct Draft {
     model: Model,
     pub(super) npm: String,
+    pub(super) wire: Wire,
     attachment: bool,
     pdf_input: bool,
 }
@@ -48,7 +50,7 @@ impl Draft {
     /// What holds for a model of the configuration that nobody described before.
     pub(super) fn configured() -> Self {
         let model = Model { tool_calls: true, text_output: true, ..Model::default() };
-        Self { model, npm: String::new(), attachment: false, pdf_input: false }
+        Self { model, npm: String::new(), wire: Wire::default(), attachment: false, pdf_input: false }
     }
 
     /// What holds for a model of the stored catalogue; there silence on texts means that it writes none.
@@ -70,8 +72,17 @@ impl Draft {
         self.model.price.input == Nano::ZERO
     }
 
+    pub(super) fn reasons(&self) -> bool {
+        self.model.reasoning
+    }
+
+    /// The most tokens of an answer; zero where nothing tells.
+    pub(super) fn output(&self) -> u64 {
+        self.model.output
+    }
+
     /// The description over this.
-    pub(super) fn with(&self, described: &Described, name: String, npm: String) -> Self {
+    pub(super) fn with(&self, described: &Described, name: String, npm: String, wire: Wire) -> Self {
         let base = &self.model;
         let takes = |kind: &str| described.modalities.input.as_ref().map(|kinds| kinds.iter().any(|k| k == kind));
         let gives = |kind: &str| described.modalities.output.as_ref().map(|kinds| kinds.iter().any(|k| k == kind));
@@ -94,16 +105,17 @@ impl Draft {
             release_date: described.release_date.as_deref().map_or(base.release_date, ReleaseDate::from),
         };
         let attachment = described.attachment.unwrap_or(self.attachment);
-        Self { model, npm, attachment, pdf_input: takes("pdf").unwrap_or(self.pdf_input) }
+        Self { model, npm, wire, attachment, pdf_input: takes("pdf").unwrap_or(self.pdf_input) }
     }
 
     /// The same model run in another mode; a mode that names a cost names all of it.
-    pub(super) fn in_mode(&self, mode: &str, cost: Option<&Cost>) -> Self {
+    pub(super) fn in_mode(&self, name: &str, mode: &Mode) -> Self {
         let mut draft = self.clone();
-        let mut letters = mode.chars();
+        let mut letters = name.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
         draft.model.name = format!("{} {first}{}", self.model.name, letters.as_str());
-        draft.model.price = cost.map_or(self.model.price, |cost| price(cost, Price::default()));
+        draft.model.price = mode.cost.as_ref().map_or(self.model.price, |cost| price(cost, Price::default()));
+        draft.wire = self.wire.in_mode(mode);
         draft
     }
 

@@ -10,14 +10,20 @@ const WITHOUT_PROJECT: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 
 #[must_use]
 pub fn foreign_providers(places: &Places) -> BTreeSet<String> {
-    let mut own = places.clone();
-    own.variables.insert(WITHOUT_PROJECT.to_owned(), "1".to_owned());
+    let own = without_project(places);
     if places.flag(WITHOUT_PROJECT) {
         return BTreeSet::new();
     }
     let (all, own) = (providers(places), providers(&own));
     let is_foreign = |(id, settings): &(&String, &Value)| own.get(*id).is_none_or(|own| goes(own) != goes(settings));
     all.iter().filter(is_foreign).map(|(id, _)| id.clone()).collect()
+}
+
+/// The same places for one who leaves out what belongs to a directory.
+pub(super) fn without_project(places: &Places) -> Places {
+    let mut own = places.clone();
+    own.variables.insert(WITHOUT_PROJECT.to_owned(), "1".to_owned());
+    own
 }
 
 fn providers(places: &Places) -> Map<String, Value> {

@@ -17,6 +17,8 @@ use std::{
 use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+/// The list that OpenCode adds up over the layers: no layer takes away a plugin of another one.
+const PLUGINS: &str = "plugin";
 
 enum Layer {
     File(PathBuf),
@@ -28,7 +30,12 @@ pub(super) fn merged(places: &Places, mark: Mark, problems: &mut Vec<String>) ->
     let mut config = Map::new();
     for layer in weak_to_strong(places) {
         match layer.read(places, mark) {
-            Ok(Read { config: stronger, missing_files }) => {
+            Ok(Read { config: mut stronger, missing_files }) => {
+                if let (Some(Value::Array(weaker)), Some(Value::Array(more))) =
+                    (config.get(PLUGINS), stronger.get_mut(PLUGINS))
+                {
+                    more.extend_from_slice(weaker);
+                }
                 merge(&mut config, stronger);
                 if missing_files > 0 {
                     problems.push(format!("{}: names a file that cannot be read", layer.name()));
@@ -45,20 +52,28 @@ fn weak_to_strong(places: &Places) -> Vec<Layer> {
     let mut files: Vec<PathBuf> =
         ["config.json", "opencode.json", "opencode.jsonc"].map(|name| config.join(name)).into();
     files.extend(places.variable("OPENCODE_CONFIG").map(|path| places.directory.join(path)));
-    let project = if places.flag("OPENCODE_DISABLE_PROJECT_CONFIG") { Vec::new() } else { places.ancestors() };
-    files.extend(project.iter().rev().flat_map(|directory| both_names(directory)));
-    // OpenCode reads these from the inside out: among them the outermost is the strongest.
-    let mut folders: Vec<PathBuf> = project.iter().map(|directory| directory.join(".opencode")).collect();
-    folders.push(places.home.join(".opencode"));
-    folders.extend(places.variable("OPENCODE_CONFIG_DIR").map(|path| places.directory.join(path)));
-    let mut seen = BTreeSet::new();
-    folders.retain(|folder| seen.insert(folder.clone()));
-    files.extend(folders.iter().flat_map(|folder| both_names(folder)));
+    files.extend(project(places).iter().rev().flat_map(|directory| both_names(directory)));
+    files.extend(folders(places).iter().flat_map(|folder| both_names(folder)));
 
     let mut layers: Vec<Layer> = files.into_iter().map(Layer::File).collect();
     layers.extend(places.variable(CONTENT).map(|text| Layer::Content(text.to_owned())));
     layers.extend(both_names(&places.managed_directory()).map(Layer::File));
     layers
+}
+
+fn project(places: &Places) -> Vec<&Path> {
+    if places.flag("OPENCODE_DISABLE_PROJECT_CONFIG") { Vec::new() } else { places.ancestors() }
+}
+
+/// The folders for configuration and for what else OpenCode takes from a directory, besides its own.
+pub(super) fn folders(places: &Places) -> Vec<PathBuf> {
+    // OpenCode reads these from the inside out: among them the outermost is the strongest.
+    let mut folders: Vec<PathBuf> = project(places).iter().map(|directory| directory.join(".opencode")).collect();
+    folders.push(places.home.join(".opencode"));
+    folders.extend(places.variable("OPENCODE_CONFIG_DIR").map(|path| places.directory.join(path)));
+    let mut seen = BTreeSet::new();
+    folders.retain(|folder| seen.insert(folder.clone()));
+    folders
 }
 
 fn both_names(directory: &Path) -> [PathBuf; 2] {
@@ -103,7 +118,8 @@ impl Layer {
     }
 }
 
-fn merge(weaker: &mut Map<String, Value>, stronger: Map<String, Value>) {
+/// The stronger over the weaker.
+pub(super) fn merge(weaker: &mut Map<String, Value>, stronger: Map<String, Value>) {
     for (key, value) in stronger {
         match (weaker.get_mut(&key), value) {
             (Some(Value::Object(weaker)), Value::Object(stronger)) => merge(weaker, stronger),

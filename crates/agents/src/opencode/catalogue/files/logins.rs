@@ -22,7 +22,11 @@ impl Login {
 }
 
 pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> BTreeMap<String, Login> {
-    entries(places, problems).into_iter().filter_map(|(provider, entry)| Some((provider, login(&entry)?))).collect()
+    of(&entries(places, problems))
+}
+
+pub(super) fn of(entries: &Map<String, Value>) -> BTreeMap<String, Login> {
+    entries.iter().filter_map(|(provider, entry)| Some((provider.clone(), login(entry)?))).collect()
 }
 
 /// The logins with their keys, for those who keep none.

@@ -4,6 +4,7 @@
 //! started with the same files would connect it. What only a server can know is left out: what plugins
 //! add, and the catalogue that is built into OpenCode.
 
+mod access;
 mod build;
 mod credential;
 mod described;
@@ -17,7 +18,9 @@ mod settings;
 mod substitute;
 #[cfg(test)]
 mod tests;
+mod wire;
 
+pub use access::{Access, NoAccess, access};
 pub use credential::credential_stamp;
 pub use foreign::foreign_providers;
 pub use places::Places;

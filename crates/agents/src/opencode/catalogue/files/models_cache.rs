@@ -5,8 +5,10 @@ use super::{
     Places,
     described::Described,
     draft::{Draft, USUAL_PACKAGE},
+    wire::Wire,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use switchyard_host::text_file::read_text;
 
@@ -24,14 +26,34 @@ pub(super) struct StoredProvider {
     pub(super) env: Vec<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) npm: Option<String>,
+    /// The address of its API.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) api: Option<String>,
     models: BTreeMap<String, Described>,
 }
 
 /// `None` when there is none that can be read: then OpenCode uses the one that it was built with.
 pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> Option<ModelsCache> {
+    parsed(places, problems)
+}
+
+/// The same with one provider at most: to take in the models of all the others would take many times as long.
+pub(super) fn read_one(places: &Places, provider: &str, problems: &mut Vec<String>) -> Option<ModelsCache> {
+    let all: BTreeMap<String, Box<RawValue>> = parsed(places, problems)?;
+    let Some(raw) = all.get(provider) else { return Some(ModelsCache::new()) };
+    match serde_json::from_str(raw.get()) {
+        Ok(stored) => Some([(provider.to_owned(), stored)].into()),
+        Err(_) => {
+            problems.push("the stored catalogue holds something else than a provider".to_owned());
+            None
+        }
+    }
+}
+
+fn parsed<T: DeserializeOwned>(places: &Places, problems: &mut Vec<String>) -> Option<T> {
     let path = places.models_cache()?;
     let problem = match read_text(&path, MOST_BYTES) {
-        Ok(text) => match serde_json::from_str::<Option<ModelsCache>>(&text) {
+        Ok(text) => match serde_json::from_str::<Option<T>>(&text) {
             Ok(cache) => return cache,
             Err(_) => "is not a catalogue of models".to_owned(),
         },
@@ -49,10 +71,13 @@ impl StoredProvider {
         let mut drafts = BTreeMap::new();
         for (key, described) in &self.models {
             let npm = described.npm().or(self.npm.as_deref()).unwrap_or(USUAL_PACKAGE);
-            let draft = Draft::stored().with(described, described.name.clone().unwrap_or_default(), npm.to_owned());
+            let id = described.id.as_ref().unwrap_or(key);
+            let url = described.api().or(self.api.as_deref()).unwrap_or_default();
+            let wire = Wire::default().with(described, id.clone(), url.to_owned());
+            let name = described.name.clone().unwrap_or_default();
+            let draft = Draft::stored().with(described, name, npm.to_owned(), wire);
             for (mode, way) in described.modes() {
-                let id = described.id.as_ref().unwrap_or(key);
-                drafts.insert(format!("{id}-{mode}"), draft.in_mode(mode, way.cost.as_ref()));
+                drafts.insert(format!("{id}-{mode}"), draft.in_mode(mode, way));
             }
             drafts.insert(key.clone(), draft);
         }

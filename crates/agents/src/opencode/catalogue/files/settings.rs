@@ -8,7 +8,7 @@ use super::{
     substitute::Mark,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use switchyard_core::ModelRef;
 
@@ -30,6 +30,9 @@ pub(super) struct ProviderSettings {
     pub(super) env: Option<Vec<String>>,
     #[serde(deserialize_with = "lenient")]
     pub(super) npm: Option<String>,
+    /// The address of its API, where the options name none.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) api: Option<String>,
     #[serde(deserialize_with = "lenient")]
     whitelist: Option<BTreeSet<String>>,
     #[serde(deserialize_with = "lenient")]
@@ -47,7 +50,11 @@ struct Options {
 }
 
 pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> Settings {
-    let mut config = layers::merged(places, Mark::Present, problems);
+    of(layers::merged(places, Mark::Present, problems), problems)
+}
+
+/// What a merged configuration says.
+pub(super) fn of(mut config: Map<String, Value>, problems: &mut Vec<String>) -> Settings {
     let mut take = |key: &str| config.remove(key).unwrap_or_default();
     let model = |value: Value| value.as_str().and_then(|name| name.parse().ok());
     let names = |value: Value| serde_json::from_value::<BTreeSet<String>>(value).ok();

@@ -1,6 +1,6 @@
 //! `{env:NAME}` and `{file:path}` in the text of a configuration, as OpenCode replaces them before it parses.
 //!
-//! Invariant: no secret gets into the text. The content of a file, and the value of a variable that may be a secret,
+//! Invariant: no secret gets into the text, unless the caller asks for the values themselves. The content of a file, and the value of a variable that may be a secret,
 //! are replaced by a mark; values that identifiers and addresses are made of are taken as they are.
 
 use super::{super::secrets::is_hidden, Places, credential::digest};
@@ -21,6 +21,8 @@ pub(super) enum Mark {
     Present,
     /// What changes with it. It is meant for another hash and never to be kept.
     Digest,
+    /// Nothing: the value itself is wanted, by one who makes a request of it.
+    Nothing,
 }
 
 /// A text with its references replaced.
@@ -49,7 +51,7 @@ pub(super) fn substitute(text: &str, base: &Path, places: &Places, mark: Mark) -
         let content = match files.get(&path) {
             Some(content) => content.clone(),
             None if files.len() < MOST_FILES => {
-                let content = read_text(&path, MOST_CONFIG_BYTES).ok().map(|text| mark.of(text.trim()));
+                let content = read_text(&path, MOST_CONFIG_BYTES).ok().map(|text| mark.of_file(text.trim()));
                 files.entry(path).or_insert(content).clone()
             }
             None => None,
@@ -68,7 +70,15 @@ impl Mark {
             ("public", _) => "public".into(),
             (_, Self::Present) => "present".into(),
             (value, Self::Digest) => digest("a value of a configuration", &[value]).into(),
+            (value, Self::Nothing) => value.to_owned().into(),
         }
+    }
+
+    /// OpenCode takes the content of a file for the inside of a JSON string, but that of a variable as it is.
+    fn of_file(self, content: &str) -> Cow<'static, str> {
+        let text = self.of(content);
+        let quoted = serde_json::Value::from(text.as_ref()).to_string();
+        quoted[1..quoted.len() - 1].to_owned().into()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tables for each kind of source, on a scratch home. A marker stands wherever a key may stand; it must
 //! not be found in anything that comes out.
 
+mod access;
+mod access_request;
 mod credential;
 mod foreign_files;
 mod secrets;

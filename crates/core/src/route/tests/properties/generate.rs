@@ -250,20 +250,23 @@ fn advice() -> impl Strategy<Value = Advice> {
     let contest = rarely(written().boxed());
     let degraded = vec(select(&TIERS[..]), 0..2);
     let spent = vec((0..7_usize).prop_map(|provider| format!("p{provider}")), 0..2);
-    (contest, rarely(wish.boxed()), rarely(tier.boxed()), 2..5_u32, rarely(kind.boxed()), degraded, spent).prop_map(
-        |(contest, agent, pattern, samples, classified, degraded, spent)| {
+    (contest, rarely(wish.boxed()), rarely(tier.boxed()), proptest::bool::ANY, rarely(kind.boxed()), degraded, spent)
+        .prop_map(|(contest, agent, pattern, enough, classified, degraded, spent)| {
             let mut advice = Advice {
                 contest: contest.map(|model| model.parse().unwrap()),
                 agent: agent.map(|model| AgentWish { agent: "docs".into(), model }),
-                pattern: pattern.map(|tier| Pattern { tier, samples, success_percent: 80 }),
+                pattern: pattern.map(|tier| Pattern {
+                    tier: Some(tier).filter(|_| enough),
+                    said: "learned".into(),
+                    propensity: None,
+                }),
                 classified: classified.map(|tier| Classified { task_type: None, tier, why: "looks".into() }),
                 ..Advice::default()
             };
             advice.budget.degraded = degraded.into_iter().map(|tier| (tier.to_owned(), "spent".to_owned())).collect();
             advice.budget.exhausted = spent.into_iter().map(|provider| (provider, "empty".to_owned())).collect();
             advice
-        },
-    )
+        })
 }
 
 #[derive(Debug, Clone)]

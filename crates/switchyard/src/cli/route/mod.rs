@@ -1,5 +1,7 @@
 //! `switchyard route`: the decision with its trace, without a dispatch.
 
+mod replay;
+
 use super::{
     Global, input,
     selection::{self, SelectionArgs},
@@ -8,7 +10,7 @@ use crate::{
     failure::Failure,
     ui::{self, Format},
 };
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::{path::PathBuf, process::ExitCode};
 use switchyard_core::{
@@ -21,14 +23,22 @@ use switchyard_engine::{
 };
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
   switchyard route \"Review this diff for races\"
   switchyard route --need vision \"What is wrong in this screenshot?\"
-  switchyard route --tier opus --json - < task.md")]
+  switchyard route --tier opus --json - < task.md
+  switchyard route replay --policy cheaper.toml",
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub struct RouteArgs {
+    #[command(subcommand)]
+    command: Option<RouteCommand>,
     /// The task: text, @file, or - for standard input
-    text: String,
+    #[arg(required = true)]
+    text: Option<String>,
     /// The model, as for dispatch
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Option<String>,
@@ -46,6 +56,12 @@ pub struct RouteArgs {
     /// Ask OpenCode for its models now
     #[arg(long)]
     refresh: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RouteCommand {
+    /// What the recorded past would have cost, and how often it would have succeeded, under another configuration
+    Replay(replay::ReplayArgs),
 }
 
 /// A capability on the command line.
@@ -73,9 +89,12 @@ impl Need {
 }
 
 pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure> {
+    if let Some(RouteCommand::Replay(args)) = &args.command {
+        return replay::run(global, args).await;
+    }
     let settings = global.settings()?;
     let selector = selector(args, &settings.layered.config)?;
-    let text = input::text(&args.text, "the task")?;
+    let text = input::text(args.text.as_deref().unwrap_or_default(), "the task")?;
     if text.trim().is_empty() {
         return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
     }

@@ -1,0 +1,88 @@
+//! Who stands behind whom.
+//!
+//! In the last round a member supports another when it names it in `agree_with`, unless that one changed its position
+//! in the same round, because what was agreed to is then no longer said; or when both say the same position word for
+//! word. Support goes on through others. A position has everyone's agreement when all that answered, at least two,
+//! are its author or support it directly or through each other. Who did not answer in the last round counts on no
+//! side, but what it said before can still be agreed to.
+
+use super::{Answer, Round};
+use crate::compare::Label;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The position with the most support. Of several with equal support it is that of the first label, which is why only
+/// a standing without dissent decides anything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct Standing {
+    pub holder: Label,
+    pub position: String,
+    /// Those that answered in the last round and share it, its author among them.
+    pub supporters: Vec<Label>,
+    /// Those that answered in the last round and do not.
+    pub dissenters: Vec<Label>,
+}
+
+impl Standing {
+    #[must_use]
+    pub fn is_agreement(&self) -> bool {
+        self.dissenters.is_empty() && self.supporters.len() >= super::LEAST_MEMBERS
+    }
+}
+
+/// How the positions stand after the last of these rounds; `None` when nobody answered in it.
+#[must_use]
+pub fn standing(rounds: &[Round]) -> Option<Standing> {
+    let (last, _) = rounds.split_last()?;
+    let present: BTreeMap<Label, &Answer> = last.given().collect();
+    if present.is_empty() {
+        return None;
+    }
+    // The newest words of everyone, also of those who are silent now.
+    let heard: BTreeMap<Label, &Answer> = rounds.iter().flat_map(Round::given).collect();
+    let best = heard
+        .keys()
+        .map(|holder| (*holder, supporters(*holder, &present)))
+        .reduce(|best, next| if next.1.len() > best.1.len() { next } else { best });
+    let (holder, supporters) = best?;
+    Some(Standing {
+        holder,
+        position: heard.get(&holder)?.position.clone(),
+        dissenters: present.keys().copied().filter(|label| !supporters.contains(label)).collect(),
+        supporters: supporters.into_iter().filter(|label| present.contains_key(label)).collect(),
+    })
+}
+
+/// All from whom support leads to `holder`, and itself.
+fn supporters(holder: Label, present: &BTreeMap<Label, &Answer>) -> BTreeSet<Label> {
+    let mut found = BTreeSet::from([holder]);
+    loop {
+        let more: Vec<Label> = present
+            .iter()
+            .filter(|(label, _)| !found.contains(label))
+            .filter(|(_, answer)| found.iter().any(|other| supports(answer, *other, present)))
+            .map(|(label, _)| *label)
+            .collect();
+        if more.is_empty() {
+            // A holder that is silent now has no voice of its own.
+            found.retain(|label| present.contains_key(label));
+            return found;
+        }
+        found.extend(more);
+    }
+}
+
+fn supports(answer: &Answer, other: Label, present: &BTreeMap<Label, &Answer>) -> bool {
+    let now = present.get(&other);
+    let has_moved = now.is_some_and(|now| now.changed);
+    (answer.agree_with.contains(&other) && !has_moved)
+        || now.is_some_and(|now| words(&now.position) == words(&answer.position))
+}
+
+/// The wording alone, in order: `Yes.` is `yes`, and `not` makes a difference. Without any word, as it stands.
+fn words(position: &str) -> Vec<String> {
+    let words = position.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    if words.is_empty() { vec![position.trim().to_owned()] } else { words }
+}

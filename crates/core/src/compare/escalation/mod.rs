@@ -1,0 +1,156 @@
+//! From reviews to the next step: pass, ask the next tier, or fix.
+//!
+//! The rule is data. Of several thresholds that are reached the gravest decides, so more objections never lead to
+//! less. Whoever is unknown is tried as both, and where that matters the decision is undecided and the graver way is
+//! taken: silence never passes anything.
+
+use super::{
+    Percent,
+    consensus::{Opinion, Reviewed, Severity},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The lesser first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Pass,
+    /// Reviewers of the next tier are asked.
+    SecondOpinion,
+    Fix,
+}
+
+/// From how many objections on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtLeast {
+    Count(usize),
+    /// Of all that were asked, rounded up to the next reviewer.
+    Percent(Percent),
+}
+
+impl AtLeast {
+    /// Never fewer than one: a threshold that nobody has to reach would not be one.
+    fn of(self, asked: usize) -> usize {
+        match self {
+            Self::Count(count) => count.max(1),
+            Self::Percent(percent) => percent.of(asked).max(1),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub struct Threshold {
+    pub at_least: AtLeast,
+    pub then: Outcome,
+}
+
+/// The default is made for five: up to one objection passes, two ask the next tier, three are fixed. As shares, for
+/// other numbers: one alone is fixed, of two one asks and both fix, of three two fix, of four two ask and three fix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", default, deny_unknown_fields)]
+pub struct Rule {
+    /// Findings below this are remarks, not objections.
+    pub counts_from: Severity,
+    pub thresholds: Vec<Threshold>,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        let at = |percent, then| Threshold { at_least: AtLeast::Percent(Percent::new(percent)), then };
+        Self { counts_from: Severity::Minor, thresholds: vec![at(40, Outcome::SecondOpinion), at(60, Outcome::Fix)] }
+    }
+}
+
+/// What one reviewer says about going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stance {
+    Objects,
+    Clear,
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Ruling {
+    Decided {
+        outcome: Outcome,
+    },
+    /// It depends on who is unknown.
+    Undecided {
+        possible: Vec<Outcome>,
+        reason: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    #[serde(flatten)]
+    pub ruling: Ruling,
+    /// What to do now.
+    pub follow: Outcome,
+    pub asked: usize,
+    pub objecting: usize,
+    pub clear: usize,
+    pub unknown: usize,
+}
+
+impl Rule {
+    /// A finding that counts is an objection, and so is a rejection without one. Who is unsure and has no finding
+    /// that counts has said neither, and is as unknown as who did not answer.
+    #[must_use]
+    pub fn stance(&self, reviewed: &Reviewed) -> Stance {
+        let Some(review) = reviewed.review() else { return Stance::Unknown };
+        if review.findings.iter().any(|finding| finding.severity >= self.counts_from) {
+            return Stance::Objects;
+        }
+        match review.verdict {
+            Opinion::Reject => Stance::Objects,
+            Opinion::Approve => Stance::Clear,
+            Opinion::Unsure => Stance::Unknown,
+        }
+    }
+
+    /// What so many objections of so many that were asked lead to.
+    #[must_use]
+    pub fn outcome(&self, objecting: usize, asked: usize) -> Outcome {
+        let reached = self.thresholds.iter().filter(|threshold| objecting >= threshold.at_least.of(asked));
+        reached.map(|threshold| threshold.then).max().unwrap_or(Outcome::Pass)
+    }
+
+    #[must_use]
+    pub fn decide(&self, reviews: &[Reviewed]) -> Decision {
+        let stances: Vec<Stance> = reviews.iter().map(|reviewed| self.stance(reviewed)).collect();
+        let count = |stance: Stance| stances.iter().filter(|other| **other == stance).count();
+        self.decide_counts(count(Stance::Objects), count(Stance::Clear), count(Stance::Unknown))
+    }
+
+    fn decide_counts(&self, objecting: usize, clear: usize, unknown: usize) -> Decision {
+        let asked = objecting + clear + unknown;
+        let possible: BTreeSet<Outcome> =
+            (objecting..=objecting + unknown).map(|objections| self.outcome(objections, asked)).collect();
+        let worst = possible.last().copied().unwrap_or(Outcome::Pass);
+        let (ruling, follow) = if asked == 0 {
+            let reason = "nobody was asked".to_owned();
+            let possible = vec![Outcome::Pass, Outcome::SecondOpinion, Outcome::Fix];
+            (Ruling::Undecided { possible, reason }, Outcome::SecondOpinion)
+        } else if possible.len() > 1 {
+            let reason = format!(
+                "{objecting} of {asked} object, and {unknown} without an answer to count could make it {}",
+                objecting + unknown
+            );
+            // With no objection at all there is nothing that could be fixed; others have to look first.
+            let follow = if objecting == 0 { worst.min(Outcome::SecondOpinion) } else { worst };
+            (Ruling::Undecided { possible: possible.into_iter().collect(), reason }, follow)
+        } else {
+            (Ruling::Decided { outcome: worst }, worst)
+        };
+        Decision { ruling, follow, asked, objecting, clear, unknown }
+    }
+}
+
+#[cfg(test)]
+mod tests;

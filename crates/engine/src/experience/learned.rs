@@ -1,0 +1,85 @@
+//! What the attempts of a dispatch teach about their models.
+
+use super::{replay::BY_TEXT, repository_name};
+use crate::{
+    Context, Options,
+    dispatch::{Hops, Made, is_total_timeout},
+};
+use serde_json::json;
+use switchyard_core::{
+    DispatchId,
+    dispatch::{Request, Selector},
+    pattern::{Deadline, Evidence, FailureMode, Verdict, remembered},
+    route::classify,
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::NewOutcome;
+
+/// One outcome for each attempt that says something. A run that somebody ended says nothing.
+pub(crate) fn learned(
+    context: &Context,
+    request: &Request,
+    options: &Options,
+    id: DispatchId,
+    hops: &Hops,
+) -> Vec<NewOutcome> {
+    if options.observed_as.is_some() {
+        // A probe asks for nothing that anybody could be good at.
+        return Vec::new();
+    }
+    let made: Vec<&Made> = hops.all().collect();
+    let Some(first) = made.first() else { return Vec::new() };
+    let asked_tier = first.resolution.requested_tier.clone().or_else(|| first.resolution.tier.clone());
+    let task_type = task_type(context, request, options, first);
+    let repository = repository_name(&request.directory);
+    // What chose by the text must be told from what took the default.
+    let by_text = options.classify && request.selector == Selector::Default;
+    let requested = if by_text { json!({ BY_TEXT: "text" }) } else { request.selector.to_json() };
+    let text = remembered(&request.prompt, context.config.patterns.text_limit);
+    let outcomes = made.iter().zip(1_u32..).filter_map(|(made, ordinal)| {
+        let (verdict, failure_mode) = verdict(made)?;
+        let evidence = if request.schema.is_some() { Evidence::Structured } else { Evidence::Answered };
+        let model = &made.resolution.model;
+        Some(NewOutcome {
+            at: now_micros(),
+            attempt: Some((id, ordinal)),
+            task: options.task.clone(),
+            batch: options.batch.clone(),
+            task_type: task_type.clone(),
+            requested: requested.clone(),
+            asked_tier: asked_tier.clone(),
+            tier: made.resolution.tier.clone().or_else(|| context.config.only_tier_of(model).map(str::to_owned)),
+            model: model.to_string(),
+            strategy: request.mode.to_string(),
+            verdict,
+            failure_mode,
+            error_class: made.outcome.result.as_ref().err().map(|failure| failure.class),
+            evidence,
+            quality: None,
+            tokens: made.outcome.usage.total(),
+            cost: made.outcome.cost,
+            cost_known: made.outcome.cost_known,
+            duration_ms: u64::try_from(made.outcome.duration.as_millis()).unwrap_or(u64::MAX),
+            retries: ordinal - 1,
+            repository: repository.clone(),
+            propensity: made.resolution.propensity,
+            text: text.clone(),
+        })
+    });
+    outcomes.collect()
+}
+
+/// What the requester or the route says it is, else what it looks like.
+fn task_type(context: &Context, request: &Request, options: &Options, first: &Made) -> String {
+    if let Selector::TaskType(name) = &request.selector {
+        return name.clone();
+    }
+    let said = options.task_type.clone().or_else(|| first.resolution.task_type.clone());
+    said.or_else(|| classify(&request.prompt, request.images.len(), &context.config).task_type).unwrap_or_default()
+}
+
+fn verdict(made: &Made) -> Option<(Verdict, Option<FailureMode>)> {
+    let Err(failure) = &made.outcome.result else { return Some((Verdict::Success, None)) };
+    let deadline = if is_total_timeout(&made.outcome) { Deadline::Whole } else { Deadline::Silence };
+    Some((Verdict::Failure, Some(FailureMode::of(failure.class, deadline)?)))
+}

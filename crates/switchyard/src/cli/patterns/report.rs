@@ -1,0 +1,63 @@
+//! Everything that is known, for a person to read.
+
+use super::{Global, SinceArgs, analyze, drift, from_ms, recommend, show, stats, tell_how_to_begin};
+use crate::{
+    failure::Failure,
+    ui::{self, Format},
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, process::ExitCode};
+use switchyard_core::pattern::Tally;
+use switchyard_engine::Context;
+use switchyard_host::clock::now_micros;
+
+pub async fn report(global: &Global, args: &SinceArgs) -> Result<ExitCode, Failure> {
+    let context = &global.context().await?;
+    let now = now_micros();
+    let from = args.from(&context.config, now);
+    let tallies = context.store.outcome_tallies(None, None, from).await?;
+    let lines = stats::lines(&tallies, now, context.config.patterns.half_life_micros());
+    let recommendations = recommendations(context, &tallies).await?;
+    let analysis = analyze::find(context, None, from, &tallies).await?;
+    let drift = drift::find(context, args.since).await?;
+    match global.format() {
+        Format::Json => {
+            let recommendations: Vec<Value> = recommendations.iter().map(recommend::Advice::document).collect();
+            ui::json(&json!({"from_ms": from_ms(from), "stats": stats::documents(&lines),
+                "recommendations": recommendations, "analysis": analysis.document(), "drift": drift.document()}));
+        }
+        Format::People if lines.is_empty() => {
+            ui::note("nothing is known yet");
+            tell_how_to_begin();
+        }
+        Format::People => {
+            ui::frame("What was done");
+            ui::result(&stats::table(&lines));
+            ui::frame("\nWhat is recommended");
+            let row = |advice: &recommend::Advice| {
+                vec![advice.headline(), show::name(advice.table()), advice.reason().to_owned()]
+            };
+            let rows: Vec<Vec<String>> = recommendations.iter().map(row).collect();
+            ui::result(&ui::table(&["EXPERIENCE SAYS", "THE TABLE SAYS", "WHY"], &rows));
+            ui::frame("\nWhat stands out");
+            analysis.show();
+            ui::frame("\nWhere work ended");
+            if drift.is_empty() {
+                ui::result("nothing ran in a tier in that time");
+            } else {
+                drift.show();
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is recommended for each kind of task that there is experience with.
+async fn recommendations(context: &Context, tallies: &[Tally]) -> Result<Vec<recommend::Advice>, Failure> {
+    let kinds: BTreeSet<&str> = tallies.iter().map(|tally| tally.task_type.as_str()).collect();
+    let mut found = Vec::new();
+    for kind in kinds.into_iter().filter(|kind| !kind.is_empty()) {
+        found.push(recommend::advise(context, kind, None, None).await?);
+    }
+    Ok(found)
+}
