@@ -3,3 +3,4 @@
 pub mod openai;
 pub mod opencode;
 mod provider_error;
+mod web;

@@ -35,12 +35,16 @@ impl Bare {
 
     /// Creates a session, prompts, reads the answer, deletes the session.
     pub async fn prompt(&self, text: &str) -> String {
+        self.prompt_to("alpha", text).await
+    }
+
+    pub async fn prompt_to(&self, model: &str, text: &str) -> String {
         let deny = json!([{"permission": "*", "pattern": "*", "action": "deny"}]);
         let session = self.post("session", json!({"title": "bare", "permission": deny})).await;
         let id = session["id"].as_str().expect("a session");
         let prompt = json!({
             "agent": "switchyard-text",
-            "model": {"providerID": "scripted", "modelID": "alpha"},
+            "model": {"providerID": "scripted", "modelID": model},
             "parts": [{"type": "text", "text": text}],
         });
         let answer = self.post(&format!("session/{id}/message"), prompt).await;
@@ -55,5 +59,25 @@ impl Bare {
         let request =
             request.header("authorization", &self.authorization).header("x-opencode-directory", &self.directory);
         request.send().await.expect("an answer").json().await.expect("JSON")
+    }
+}
+
+/// Asks a provider itself, one call after the other, and reads each answer to its end.
+pub async fn direct(base_url: &str, text: &str, calls: usize) {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .tcp_nodelay(true)
+        .tls_certs_only(std::iter::empty())
+        .build()
+        .expect("a client");
+    for number in 0..calls {
+        let body = json!({
+            "model": format!("m{number}"), "stream": true, "stream_options": {"include_usage": true},
+            "messages": [{"role": "user", "content": text}],
+        });
+        let request = client.post(format!("{base_url}/chat/completions")).bearer_auth(switchyard_testkit::environment::API_KEY);
+        let answer = request.json(&body).send().await.expect("an answer").text().await.expect("a text");
+        assert!(answer.contains("[DONE]"), "{answer}");
     }
 }

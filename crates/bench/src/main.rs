@@ -14,13 +14,15 @@ mod bare;
 mod dispatch;
 mod figures;
 mod learning;
+mod many;
+mod million;
 mod route;
 mod startup;
 
 use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
 
-const PARTS: [&str; 4] = ["start", "route", "learning", "dispatch"];
+const PARTS: [&str; 6] = ["start", "route", "learning", "million", "dispatch", "many"];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -44,6 +46,14 @@ fn main() -> ExitCode {
     }
     if wants("learning") {
         learning::measure(&mut limits);
+    }
+    if wants("million") {
+        million::measure(&program, &scratch, &mut limits);
+    }
+    if wants("many") {
+        let env = TestEnv::new("many", &program, &scratch);
+        many::measure(&env, &mut limits);
+        env.stop_servers();
     }
     if wants("dispatch") {
         let env = TestEnv::new("bench", &program, &scratch);

@@ -1,5 +1,6 @@
 //! What every use case needs: the store, the settings, the places, and the caller's environment.
 
+use crate::direct::Exchange;
 use secrecy::SecretString;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use switchyard_core::config::Config;
@@ -18,6 +19,8 @@ pub struct Context {
     pub program: PathBuf,
     /// The password of a server that the user named.
     pub server_password: Option<SecretString>,
+    /// What direct calls share.
+    pub exchange: Exchange,
 }
 
 impl Context {

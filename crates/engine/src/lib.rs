@@ -3,17 +3,21 @@
 //! Nothing here prints, and nothing here reads the process environment: the caller hands it in.
 
 pub mod availability;
+pub mod batch;
 pub mod budget;
 pub mod catalogue;
 pub mod choose;
 pub mod conformance;
 pub mod context;
+pub mod council;
 pub mod demo;
+pub mod direct;
 pub mod dispatch;
 pub mod doctor;
 pub mod experience;
 mod owner;
 mod recover;
+pub mod review;
 pub mod server;
 mod tidy;
 

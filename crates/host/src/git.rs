@@ -4,6 +4,7 @@
 //! whatever repository the environment points to.
 
 mod changes;
+mod diff;
 #[cfg(test)]
 mod tests;
 mod worktree;

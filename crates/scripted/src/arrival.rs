@@ -43,7 +43,7 @@ impl Choice {
         let price = setup.prices.get(model).copied().unwrap_or(USUAL_PRICE);
         let (answer, step) = if !authorized(setup, headers) {
             (Answer::Unauthorized, Step::status(401).message(WRONG_KEY))
-        } else if let Some(step) = setup.scripts.take(&matched) {
+        } else if let Some(step) = setup.scripts.take(&matched).or_else(|| setup.scripts.act(&matched, &arrival.said)) {
             (Answer::Scripted, step)
         } else {
             (Answer::Unscripted, setup.scripts.fallback(&arrival.said))
@@ -82,6 +82,7 @@ impl Arrival {
             usage_reported: false,
             tools: self.request.tool_names(),
             tool_choice: self.request.tool_choice(),
+            answer_form: self.request.answer_form(),
             system_length: system.iter().map(|said| said.text.chars().count()).sum(),
             last_user_text: last_user_text(&messages).to_owned(),
             messages: messages.into(),

@@ -36,6 +36,8 @@ pub struct Entry {
     pub usage_reported: bool,
     pub tools: Vec<String>,
     pub tool_choice: Option<String>,
+    /// The kind of `response_format`.
+    pub answer_form: Option<String>,
     /// Characters of all system messages together; their text is long and is not kept.
     pub system_length: usize,
     /// The messages other than the system's.

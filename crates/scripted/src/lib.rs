@@ -28,8 +28,10 @@
 //! short word may thus be found in a system prompt, so keys should be distinctive. The `models` are
 //! asked when no key matches. Steps are used up in order, after which the default
 //! answers and the ledger says [`Answer::Unscripted`]. `finish` may be any string, `"none"` leaves
-//! it out. The kinds of fault are those of [`Fault`] in snake case.
+//! it out. The kinds of fault are those of [`Fault`] in snake case. Only in code, a model can also have a function
+//! that answers whatever its scripts do not ([`Provider::act`]).
 
+mod actor;
 mod arrival;
 mod body;
 mod build;

@@ -15,6 +15,7 @@ pub(crate) struct Request {
     #[serde(default)]
     tools: Vec<Tool>,
     tool_choice: Option<Value>,
+    response_format: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -76,6 +77,10 @@ impl Request {
     /// The choice as a word, or as JSON when it names a function.
     pub fn tool_choice(&self) -> Option<String> {
         self.tool_choice.as_ref().map(|choice| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned))
+    }
+
+    pub fn answer_form(&self) -> Option<String> {
+        self.response_format.as_ref()?.get("type")?.as_str().map(str::to_owned)
     }
 
     /// The media type of each image; a link that does not carry its data is `url`.

@@ -3,7 +3,9 @@
 //! Dropping it ends its answers; [`Provider::shutdown`] also waits for them.
 
 use crate::{
+    actor::Actor,
     ledger::Ledger,
+    openai::Said,
     script::ScriptFile,
     server::{Hub, run},
     step::Step,
@@ -62,6 +64,12 @@ impl Provider {
     /// Adds steps for the requests to a model that mention no key.
     pub fn script_model(&self, model: &str, steps: Vec<Step>) {
         self.hub.setup().scripts.add_model(model, steps);
+    }
+
+    /// Lets a function answer the requests to a model that mention no key and find no step. It is given the messages,
+    /// those of the system included.
+    pub fn act(&self, model: &str, answer: impl Fn(&[Said]) -> Step + Send + Sync + 'static) {
+        self.hub.setup().scripts.cast(model, Actor::new(answer));
     }
 
     /// What is answered when no step is left.

@@ -73,7 +73,11 @@ pub(crate) fn refusal(
 ) -> Plan {
     let usual = || openai::error(message.unwrap_or(&format!("scripted error {code}")), "scripted_error").to_string();
     let body = body.map_or_else(usual, str::to_owned);
-    let content_type = if body.trim_start().starts_with('<') { "text/html" } else { "application/json" };
+    let content_type = match body.trim_start() {
+        html if html.starts_with('<') => "text/html",
+        stream if stream.starts_with("data:") => "text/event-stream",
+        _ => "application/json",
+    };
     let retry_after = retry_after.map(|value| match value {
         RetryAfter::Seconds(seconds) => seconds.to_string(),
         RetryAfter::Date(date) => date.clone(),

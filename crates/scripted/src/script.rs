@@ -3,7 +3,7 @@
 //! Invariant: a step is handed out once. A script that has run out keeps matching, so that the
 //! requests of its key can still be counted.
 
-use crate::{openai::Said, step::Step};
+use crate::{actor::Actor, openai::Said, step::Step};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -48,6 +48,7 @@ impl Matched {
 pub(crate) struct Scripts {
     keys: BTreeMap<String, VecDeque<Step>>,
     models: BTreeMap<String, VecDeque<Step>>,
+    actors: BTreeMap<String, Actor>,
     pub default_reply: Option<Step>,
 }
 
@@ -58,6 +59,11 @@ impl Scripts {
 
     pub fn add_model(&mut self, model: &str, steps: Vec<Step>) {
         self.models.entry(model.to_owned()).or_default().extend(steps);
+    }
+
+    /// Whoever had the part before gives it up.
+    pub fn cast(&mut self, model: &str, actor: Actor) {
+        self.actors.insert(model.to_owned(), actor);
     }
 
     pub fn model_names(&self) -> impl Iterator<Item = &String> {
@@ -73,7 +79,7 @@ impl Scripts {
         });
         match key {
             Some(key) => Matched::Key(key.clone()),
-            None if self.models.contains_key(model) => Matched::Model(model.to_owned()),
+            None if self.models.contains_key(model) || self.actors.contains_key(model) => Matched::Model(model.to_owned()),
             None => Matched::Nothing,
         }
     }
@@ -84,6 +90,14 @@ impl Scripts {
             Matched::Key(key) => self.keys.get_mut(key)?.pop_front(),
             Matched::Model(model) => self.models.get_mut(model)?.pop_front(),
             Matched::Nothing => None,
+        }
+    }
+
+    /// What the actor of a model says, when the request belongs to the model.
+    pub fn act(&self, matched: &Matched, messages: &[Said]) -> Option<Step> {
+        match matched {
+            Matched::Model(model) => Some(self.actors.get(model)?.answer(messages)),
+            Matched::Key(_) | Matched::Nothing => None,
         }
     }
 

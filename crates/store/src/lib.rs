@@ -1,6 +1,6 @@
 //! The only meeting point of Switchyard's processes: dispatches with their attempts and money,
 //! OpenCode sessions, the server registry with its leases, which providers can answer, the ledger with
-//! its budget, and the event log.
+//! its budget, what was learned from outcomes, and the event log.
 //!
 //! One trait, one contract. The store keeps what it is told and has no policy of its own; every
 //! call is one transaction, and a change that others may wait for writes its event in that same

@@ -145,6 +145,7 @@ impl From<Refusal> for Failure {
             Refusal::OtherDirectory { directory, .. } => {
                 Self::usage(message, format!("go on with it there: --dir {directory}"))
             }
+            Refusal::SameTarget { .. } => Self::usage(message, "name each model once"),
             Refusal::SessionBusy { .. } => Self::usage(message, "wait for it, or start a new session"),
             Refusal::Server(ServerError::Api(_)) => Self {
                 hint: "start it with `opencode serve`, or leave --server and SWITCHYARD_OPENCODE_URL out".into(),

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 use switchyard_core::config::{Layer, Layered, Origin, overrides_from_variables};
-use switchyard_engine::Context;
+use switchyard_engine::{Context, direct::Exchange};
 use switchyard_host::paths::Paths;
 use switchyard_store::sqlite::SqliteStore;
 
@@ -71,6 +71,7 @@ impl Settings {
         let server_password =
             self.environment.get("SWITCHYARD_OPENCODE_PASSWORD").map(|password| SecretString::from(password.clone()));
         Ok(Context {
+            exchange: Exchange::default(),
             store: Arc::new(store),
             store_path,
             config: self.layered.config,

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 use switchyard_core::{Nano, money::Price};
-use switchyard_scripted::{Ledger, Provider, Step};
+use switchyard_scripted::{Ledger, Provider, Said, Step};
 
 #[derive(Debug, Clone)]
 pub struct SharedProvider {
@@ -63,6 +63,11 @@ impl SharedProvider {
         let key = self.fresh_key(name);
         self.script_key(&key, steps);
         key
+    }
+
+    /// Lets a function answer what is asked of a model without any key.
+    pub fn act(&self, model: &str, answer: impl Fn(&[Said]) -> Step + Send + Sync + 'static) {
+        self.provider.act(model, answer);
     }
 
     pub fn ledger(&self) -> Ledger {

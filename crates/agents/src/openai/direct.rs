@@ -15,9 +15,9 @@ use super::{
     listen::{Halt, Listening},
     provider::Provider,
 };
-use crate::opencode::Expect;
+use crate::{opencode::Expect, web::install_tls};
 use std::{
-    sync::{Arc, Once, OnceLock},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 use switchyard_core::ErrorClass;
@@ -88,14 +88,6 @@ fn builder() -> reqwest::ClientBuilder {
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .user_agent(concat!("switchyard/", env!("CARGO_PKG_VERSION")))
-}
-
-fn install_tls() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // Fails only when a provider is installed already, which is just as good.
-        drop(rustls::crypto::ring::default_provider().install_default());
-    });
 }
 
 /// One request with all its tries.

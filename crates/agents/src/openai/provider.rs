@@ -3,13 +3,13 @@
 //! Everything is parsed once, so that a request only copies. The key and the values of the headers leave this
 //! file in the request and nowhere else.
 
-use crate::provider_error::presentable;
+use crate::{provider_error::presentable, web::is_loopback};
 use reqwest::{
     Url,
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
 };
 use secrecy::{ExposeSecret, SecretString};
-use std::{fmt, net::IpAddr};
+use std::fmt;
 
 /// A shorter secret cannot be told from an ordinary word.
 const SHORTEST_SECRET: usize = 6;
@@ -91,14 +91,7 @@ impl Provider {
 
     /// Whether it is this machine itself.
     pub(super) fn is_loopback(&self) -> bool {
-        match self.completions.host_str() {
-            Some("localhost") => true,
-            Some(host) => host
-                .trim_matches(['[', ']'])
-                .parse::<IpAddr>()
-                .is_ok_and(|address| address.to_canonical().is_loopback()),
-            None => false,
-        }
+        is_loopback(&self.completions)
     }
 
     /// Foreign words as people may see them. Providers like to repeat the key that they refuse, and not every key

@@ -1,10 +1,11 @@
 //! Requests to one OpenCode server: authentication, deadlines, and errors that never carry a body.
 
+use crate::web::{install_tls, is_loopback};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::{Method, Url, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
-use std::{path::Path, sync::Once, time::Duration};
+use std::{path::Path, time::Duration};
 
 /// Where a server is and how to be let in.
 #[derive(Debug, Clone)]
@@ -183,16 +184,6 @@ fn refusal_text(body: &serde_json::Value) -> String {
     switchyard_core::redact::redact(message.and_then(serde_json::Value::as_str).unwrap_or("no reason given"))
 }
 
-fn is_loopback(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => {
-            host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
-        None => false,
-    }
-}
-
 fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -203,12 +194,4 @@ fn percent_encode(text: &str) -> String {
         }
     }
     out
-}
-
-fn install_tls() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // Fails only when a provider is installed already, which is just as good.
-        drop(rustls::crypto::ring::default_provider().install_default());
-    });
 }

@@ -2,17 +2,20 @@
 
 mod generator;
 mod policy;
+mod report;
 mod simulate;
 mod world;
 
 use crate::figures::Limits;
 use policy::{Chooser, Policy};
-use simulate::{DAYS, Outcome, PARTS, TASKS, simulate, tasks};
+use simulate::{DAYS, TASKS, simulate, tasks};
 use switchyard_core::config::{Config, Layer, Layered, Origin};
 use world::{Change, PRICES, World};
 
-const SEED: u64 = 20_26;
-const RANDOM_WORLDS: u64 = 20;
+const SEED: u64 = 2026;
+const WORLDS: u64 = 20;
+/// What a user sets to let it try, in percent.
+const TRIES: u32 = 5;
 /// How much of the success of the strongest tier must be kept, and at which part of its cost, in percent.
 const LEAST_SUCCESS: f64 = 99.0;
 const MOST_COST: f64 = 40.0;
@@ -20,61 +23,69 @@ const MOST_COST: f64 = 40.0;
 pub fn measure(limits: &mut Limits) {
     let config = config();
     let chooser = Chooser::new(config.clone());
-    for c in [Change::None,Change::Silent]{ for d in 0..5 { stated(&World::stated(&config, c), &chooser, limits, d); } }
-    random(&config, &chooser, Change::None);
-    random(&config, &chooser, Change::Silent);
-}
-
-/// The built-in settings, and the one that a user sets to let it try.
-fn config() -> Config {
-    let layer = Layer { origin: Origin::Flag("bench".into()), text: "patterns.explore_percent = 5".into() };
-    Layered::merge(&[layer]).expect("a configuration").config
-}
-
-fn stated(world: &World, chooser: &Chooser, limits: &mut Limits, d: u64) {
-    let tasks = tasks(world, SEED + d);
-    let top = simulate(world, &tasks, chooser, Policy::AlwaysTop);
-    let o = simulate(world, &tasks, chooser, Policy::Learned);
-    let (s, c) = ratios(&o, &top);
-    print!("{s:.2}/{c:.1} ");
-    row("", &o);
-    if std::env::var("DBG").is_ok() { for k in &o.kinds { println!("   {:?}", k); } }
-}
-
-fn row(name: &str, outcome: &Outcome) {
-    let parts: [String; PARTS] =
-        outcome.parts.map(|(done, all)| format!("{:>5.1}", f64::from(done) * 100.0 / f64::from(all.max(1))));
     println!(
-        "  {name:<28} {:>7.2} % {:>8.2} {:>8.1} {:>9.2}   {}",
-        outcome.success_percent(),
-        outcome.cost,
-        outcome.lost,
-        outcome.overpaid,
-        parts.join(" ")
+        "learning: {TASKS} tasks in {DAYS} days, one try each, every result looked at; explore_percent = {TRIES};"
     );
-}
-
-/// Success and cost in percent of another policy's.
-fn ratios(outcome: &Outcome, other: &Outcome) -> (f64, f64) {
-    (f64::from(outcome.successes) * 100.0 / f64::from(other.successes), outcome.cost * 100.0 / other.cost)
-}
-
-fn random(config: &Config, chooser: &Chooser, change: Change) {
-    let mut all = Vec::new();
-    println!("{RANDOM_WORLDS} worlds with rates drawn at random");
-    for seed in 1..=RANDOM_WORLDS {
-        let world = World::random(config, change, seed);
-        let tasks = tasks(&world, SEED + seed);
-        let top = simulate(&world, &tasks, chooser, Policy::AlwaysTop);
-        let line: Vec<String> = [Policy::Oracle, Policy::Table, Policy::BareRule, Policy::LearnedWithoutTrying, Policy::Learned].map(|p| {
-            let o = simulate(&world, &tasks, chooser, p);
-            let (s, c) = ratios(&o, &top);
-            format!("{:.2}/{:.1}", s, c)
-        }).into_iter().collect();
-        if std::env::var("DBG").is_ok() {println!("  {seed} {}", line.join("  "));}
-        all.push(ratios(&simulate(&world, &tasks, chooser, Policy::Learned), &top));
+    println!(
+        "a task costs {} dollars, from the weakest tier to the strongest",
+        PRICES.map(|usd| usd.to_string()).join(", ")
+    );
+    stated(&config, &chooser, limits);
+    changed(&config, &chooser);
+    println!("{WORLDS} worlds with rates drawn at random, success and cost beside always top");
+    for change in [Change::None, Change::Silent] {
+        let worlds: Vec<World> = (1..=WORLDS).map(|seed| World::random(&config, change, seed)).collect();
+        println!("  {}", if change == Change::None { "where nothing changes" } else { "where one tier gets worse" });
+        for policy in [Policy::Oracle, Policy::BareRule, Policy::Table, Policy::Learned] {
+            report::spread(policy, &spread(&worlds, &chooser, policy));
+        }
     }
-    let mut x: Vec<f64> = all.iter().map(|a| a.0).collect(); x.sort_by(f64::total_cmp);
-    let mut y: Vec<f64> = all.iter().map(|a| a.1).collect(); y.sort_by(f64::total_cmp);
-    println!("success worst {:.2} median {:.2}; cost median {:.1} worst {:.1}", x[0], x[10], y[10], y[19]);
+}
+
+/// The built-in settings, and the one that lets it try.
+fn config() -> Config {
+    let text = format!("patterns.explore_percent = {TRIES}");
+    Layered::merge(&[Layer { origin: Origin::Flag("bench".into()), text }]).expect("a configuration").config
+}
+
+/// The world that the limits are for.
+fn stated(config: &Config, chooser: &Chooser, limits: &mut Limits) {
+    let world = World::stated(config, Change::None);
+    let tasks = tasks(&world, SEED);
+    let top = simulate(&world, &tasks, chooser, Policy::AlwaysTop);
+    report::head();
+    for policy in Policy::ALL {
+        report::row(policy, &simulate(&world, &tasks, chooser, policy), &top);
+    }
+    let (success, cost) = simulate(&world, &tasks, chooser, Policy::Learned).beside(&top);
+    limits.hold_least("learned, trying: success beside always top", success, LEAST_SUCCESS, "%");
+    limits.hold("learned, trying: cost beside always top", cost, MOST_COST, "%");
+    println!("  the same world with {WORLDS} other draws of tasks");
+    let draws: Vec<World> = (1..=WORLDS).map(|_| world.clone()).collect();
+    let (success, cost) = report::spread(Policy::Learned, &spread(&draws, chooser, Policy::Learned));
+    limits.hold_least("learned, trying: success, median of the draws", success, LEAST_SUCCESS, "%");
+    limits.hold("learned, trying: cost, median of the draws", cost, MOST_COST, "%");
+}
+
+/// How fast it notices that a provider has changed something.
+fn changed(config: &Config, chooser: &Chooser) {
+    let world = World::stated(config, Change::Silent);
+    let tasks = tasks(&world, SEED);
+    println!(
+        "the same world, but in the middle of the time the third tier gets 12 points worse and the second 3 better"
+    );
+    let top = simulate(&world, &tasks, chooser, Policy::AlwaysTop);
+    for policy in [Policy::Oracle, Policy::Table, Policy::LearnedWithoutTrying, Policy::Learned] {
+        report::over_time(policy, &simulate(&world, &tasks, chooser, policy), &top);
+    }
+}
+
+/// Success and cost of a policy in each world beside those of the strongest tier.
+fn spread(worlds: &[World], chooser: &Chooser, policy: Policy) -> Vec<(f64, f64)> {
+    let each = worlds.iter().zip(SEED + 1..).map(|(world, seed)| {
+        let tasks = tasks(world, seed);
+        let top = simulate(world, &tasks, chooser, Policy::AlwaysTop);
+        simulate(world, &tasks, chooser, policy).beside(&top)
+    });
+    each.collect()
 }

@@ -23,22 +23,41 @@ pub enum Policy {
 }
 
 impl Policy {
+    pub const ALL: [Self; 8] = [
+        Self::Oracle,
+        Self::AlwaysTop,
+        Self::AlwaysCheapest,
+        Self::BareRule,
+        Self::Table,
+        Self::LearnedWithoutTrying,
+        Self::Learned,
+        Self::LearnedEscalating,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Oracle => "oracle",
             Self::AlwaysTop => "always top",
             Self::AlwaysCheapest => "always cheapest",
             Self::Table => "table",
-            Self::BareRule => "bare rule, tries 5 %",
-            Self::Learned => "learned, tries 5 %",
-            Self::LearnedEscalating => "learned, and one escalation",
-            Self::LearnedWithoutTrying => "learned, tries nothing",
+            Self::BareRule => "bare rule, trying",
+            Self::Learned => "learned, trying",
+            Self::LearnedEscalating => "learned, trying, one escalation",
+            Self::LearnedWithoutTrying => "learned, not trying",
         }
     }
 
     pub fn escalates(self) -> bool {
         self == Self::LearnedEscalating
     }
+}
+
+/// Why a tier was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    Meant,
+    /// To learn about it.
+    Tried,
 }
 
 /// What is known when a task comes in.
@@ -70,20 +89,20 @@ impl Chooser {
         &self.config.tier_order[place]
     }
 
-    /// The place of a tier.
-    pub fn choose(&self, policy: Policy, moment: &Moment<'_>) -> usize {
+    /// The place of a tier, and whether it was chosen only to learn about it.
+    pub fn choose(&self, policy: Policy, moment: &Moment<'_>) -> (usize, Choice) {
         match policy {
-            Policy::Oracle => moment.kind.oracle(moment.half),
-            Policy::AlwaysTop => TIERS - 1,
-            Policy::AlwaysCheapest => 0,
-            Policy::Table => moment.kind.table,
+            Policy::Oracle => (moment.kind.oracle(moment.half), Choice::Meant),
+            Policy::AlwaysTop => (TIERS - 1, Choice::Meant),
+            Policy::AlwaysCheapest => (0, Choice::Meant),
+            Policy::Table => (moment.kind.table, Choice::Meant),
             Policy::BareRule => self.bare(moment),
             Policy::Learned | Policy::LearnedEscalating => self.learned(&self.config.patterns, moment),
             Policy::LearnedWithoutTrying => self.learned(&self.still, moment),
         }
     }
 
-    fn learned(&self, settings: &Patterns, moment: &Moment<'_>) -> usize {
+    fn learned(&self, settings: &Patterns, moment: &Moment<'_>) -> (usize, Choice) {
         let order = &self.config.tier_order;
         let table = &order[moment.kind.table];
         let asked = Asked { settings, tier_order: order, table: Some(table), hard: None, now: moment.now };
@@ -91,10 +110,11 @@ impl Chooser {
         let chosen = recommendation.recommended.tier().unwrap_or(table);
         let tried = explore(settings, order, chosen, &recommendation.tiers, moment.roll);
         let tier = tried.tier.as_deref().unwrap_or(chosen);
-        order.iter().position(|other| other == tier).unwrap_or_else(|| panic!("{tier} is in no order"))
+        let place = order.iter().position(|other| other == tier).unwrap_or_else(|| panic!("{tier} is in no order"));
+        (place, if tried.tier.is_some() { Choice::Tried } else { Choice::Meant })
     }
 
-    fn bare(&self, moment: &Moment<'_>) -> usize {
+    fn bare(&self, moment: &Moment<'_>) -> (usize, Choice) {
         let mut counts = [(0, 0); TIERS];
         for (place, tier) in self.config.tier_order.iter().enumerate() {
             for tally in moment.known.iter().filter(|tally| tally.tier == *tier) {
@@ -106,9 +126,9 @@ impl Chooser {
         let chosen = good.unwrap_or(moment.kind.table);
         let each = self.config.patterns.explore_percent * 10_000 / 2;
         match moment.roll {
-            roll if roll < each => chosen.saturating_sub(1),
-            roll if roll < each * 2 => (chosen + 1).min(TIERS - 1),
-            _ => chosen,
+            roll if roll < each => (chosen.saturating_sub(1), Choice::Tried),
+            roll if roll < each * 2 => ((chosen + 1).min(TIERS - 1), Choice::Tried),
+            _ => (chosen, Choice::Meant),
         }
     }
 }

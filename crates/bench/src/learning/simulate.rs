@@ -3,12 +3,12 @@
 
 use super::{
     generator::Generator,
-    policy::{Chooser, Moment, Policy},
+    policy::{Choice, Chooser, Moment, Policy},
     world::{PRICES, TIERS, World},
 };
 use switchyard_core::pattern::Tally;
 
-pub const TASKS: usize = 10_000;
+pub const TASKS: u32 = 10_000;
 pub const DAYS: i64 = 90;
 const DAY: i64 = 86_400 * 1_000_000;
 const WEEK: i64 = 7 * DAY;
@@ -25,14 +25,16 @@ pub struct Outcome {
     /// Successes and dollars that the oracle would have had more, and paid less, by the true rates.
     pub lost: f64,
     pub overpaid: f64,
+    /// Tasks on which another tier was tried.
+    pub tried: u32,
     /// Successes and tasks in each part of the time.
     pub parts: [(u32, u32); PARTS],
-    pub kinds: Vec<([u32; 5], f64)>,
 }
 
 impl Outcome {
-    pub fn success_percent(&self) -> f64 {
-        f64::from(self.successes) * 100.0 / TASKS as f64
+    /// Success and cost in percent of another policy's.
+    pub fn beside(&self, other: &Self) -> (f64, f64) {
+        (f64::from(self.successes) * 100.0 / f64::from(other.successes), self.cost * 100.0 / other.cost)
     }
 }
 
@@ -48,8 +50,8 @@ pub struct Task {
 pub fn tasks(world: &World, seed: u64) -> Vec<Task> {
     let mut generator = Generator::new(seed);
     let whole: f64 = world.kinds.iter().map(|kind| kind.share).sum();
-    let step = DAYS * DAY / TASKS as i64;
-    (0..TASKS as i64)
+    let step = DAYS * DAY / i64::from(TASKS);
+    (0..i64::from(TASKS))
         .map(|index| {
             let mut left = generator.share() * whole;
             let kind = world.kinds.iter().position(|kind| {
@@ -73,14 +75,12 @@ pub fn simulate(world: &World, tasks: &[Task], chooser: &Chooser, policy: Policy
         let kind = &world.kinds[task.kind];
         let half = index * 2 / tasks.len();
         let moment = Moment { kind, half, now: task.at, roll: task.roll, known: &known[task.kind] };
-        let tier = chooser.choose(policy, &moment);
+        let (tier, choice) = chooser.choose(policy, &moment);
+        outcome.tried += u32::from(choice == Choice::Tried);
         let rates = &kind.rates[half];
         let mut done = task.hardness < rates[tier];
         note(&mut known[task.kind], task.at, tier, done, chooser);
         outcome.cost += PRICES[tier];
-        if outcome.kinds.is_empty() { outcome.kinds = vec![Default::default(); world.kinds.len()]; }
-        outcome.kinds[task.kind].0[tier] += 1;
-        outcome.kinds[task.kind].1 += rates[kind.oracle(half)] - rates[tier];
         let best = kind.oracle(half);
         outcome.lost += rates[best] - rates[tier];
         outcome.overpaid += PRICES[tier] - PRICES[best];

@@ -80,11 +80,7 @@ impl World {
                 after[WORSE.0] -= WORSE.1;
                 after[BETTER.0] = (after[BETTER.0] + BETTER.1).min(before[TOP]);
             }
-            Kind {
-                table: table_of(config, name),
-                share: f64::from(*share),
-                rates: [before, after],
-            }
+            Kind { table: table_of(config, name), share: f64::from(*share), rates: [before, after] }
         });
         Self { kinds: kinds.collect() }
     }

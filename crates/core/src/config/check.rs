@@ -59,6 +59,12 @@ impl Config {
         if patterns.text_limit > 10_000 {
             faults.push(("patterns.text_limit".into(), format!("{} is more than 10000", patterns.text_limit)));
         }
+        for (name, most) in [("at_once", self.batch.at_once), ("at_once_per_provider", self.batch.at_once_per_provider)]
+        {
+            if !(1..=1000).contains(&most) {
+                faults.push((format!("batch.{name}"), format!("{most} is not between 1 and 1000")));
+            }
+        }
         for phrase in &patterns.hard {
             if Phrase::parse(phrase).is_none() {
                 faults.push(("patterns.hard".into(), format!("`{phrase}` is not a phrase")));

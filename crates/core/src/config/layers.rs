@@ -117,7 +117,7 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
 }
 
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 15] = [
     "server.binary",
     "server.url",
     "store",
@@ -126,6 +126,7 @@ const FOREIGN: [&str; 14] = [
     "availability",
     "budget",
     "patterns",
+    "via",
     "fallback.cooldowns",
     "dispatch.permission_answer",
     "dispatch.first_token_timeout",

@@ -9,8 +9,8 @@ mod variables;
 
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use routing::{
-    Availability, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy, Score,
-    Tag,
+    Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
+    Score, Tag, Via,
 };
 pub use variables::overrides_from_variables;
 
@@ -33,6 +33,8 @@ pub struct Config {
     pub availability: Availability,
     pub budget: Budget,
     pub patterns: Patterns,
+    pub via: BTreeMap<String, Via>,
+    pub batch: Batch,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,
@@ -107,6 +109,12 @@ impl Config {
         let mut listing = self.tiers.iter().filter(|(_, models)| models.contains(&name));
         let (tier, _) = listing.next()?;
         listing.next().is_none().then_some(tier.as_str())
+    }
+
+    /// How text prompts reach a provider.
+    #[must_use]
+    pub fn via(&self, provider: &str) -> Via {
+        self.via.get(provider).or_else(|| self.via.get("default")).copied().unwrap_or_default()
     }
 
     /// The next stronger tier.

@@ -1,12 +1,14 @@
 //! Tables whose keys are names that a user may add, as opposed to settings that exist or not.
 
-const OPEN: [&str; 10] = [
+const OPEN: [&str; 12] = [
     "tiers",
     "tier_scores",
     "tier_aliases",
     "task_types",
     "tags",
     "profiles",
+    "via",
+    "batch.lists",
     "scores",
     "fallback.tiers",
     "fallback.agents",

@@ -46,6 +46,23 @@ pub struct Budget {
     pub unknown_allowed: bool,
 }
 
+/// How a text prompt reaches a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Via {
+    #[default]
+    Auto,
+    Opencode,
+    Direct,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    pub at_once: usize,
+    pub at_once_per_provider: usize,
+    pub lists: BTreeMap<String, Vec<String>>,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Patterns {
     pub choose: bool,

@@ -2,7 +2,8 @@
 //!
 //! A tier enters with enough samples and a good share of successes. The lower end of the range in which its true rate
 //! lies then says how much that is worth: the cheapest tier that is as good as the best one wins. To go below the
-//! tier of the table, somebody must have looked at the work; that answers came is not enough.
+//! tier of the table, somebody must have looked at the work; that answers came is not enough. The tier of the table
+//! itself keeps the work until a stronger one has surpassed it, and what is between the two is tried on the way up.
 
 use super::{
     Standing, Tally,
@@ -13,6 +14,8 @@ use serde::Serialize;
 
 /// Rates that are equal on paper may differ by this much in a float.
 const HAIR: f64 = 1e-6;
+/// Outcomes of which age has left less than one whole say nothing any more.
+const LEAST_WEIGHT: f64 = 1.0;
 
 /// What a recommendation is wanted for.
 #[derive(Debug, Clone, Copy)]
@@ -114,28 +117,30 @@ pub fn recommend(asked: &Asked<'_>, tallies: &[Tally]) -> Recommendation {
     let recommended = best_tier(asked, table, &judged)
         .or_else(|| stronger(asked, table, &judged))
         .or_else(|| without_tier(asked, tallies))
-        .unwrap_or_else(|| Recommended::Nothing { reason: refusal(asked, table, &judged, &models) });
+        .unwrap_or_else(|| Recommended::Nothing { reason: refusal(asked, table, &tiers, &judged, &models) });
     Recommendation { recommended, tiers: tiers.into_iter().map(|(_, standing)| standing).collect(), models }
 }
 
 /// The cheapest of those that entered and are as good as the best of them. Tiers on the way up to it that nobody
 /// knows come first: they are cheaper, and may do as well.
 fn best_tier(asked: &Asked<'_>, table: Option<usize>, judged: &[(usize, &Standing)]) -> Option<Recommended> {
-    let entered: Vec<&(usize, &Standing)> =
+    let mut entered: Vec<&(usize, &Standing)> =
         judged.iter().filter(|(place, standing)| entry(asked, table, *place, standing).is_ok()).collect();
+    let only = entered.len() == 1;
+    entered.retain(|(place, standing)| surpassed(asked, judged, *place, standing).is_none());
     let best = entered.iter().map(|(_, standing)| standing.lower_percent).fold(f64::MIN, f64::max);
     let tolerance = f64::from(asked.settings.tolerance_points);
-    let (place, chosen) = entered.iter().find(|(place, standing)| {
-        standing.lower_percent + tolerance + HAIR >= best && surpassed(asked, judged, *place, standing).is_none()
-    })?;
+    let (place, chosen) = entered
+        .iter()
+        .find(|(place, standing)| Some(*place) == table || standing.lower_percent + tolerance + HAIR >= best)?;
     if let Some(next) = on_the_way(asked, table, judged, *place) {
         return Some(next);
     }
     let stronger = entered.iter().any(|(_, other)| other.lower_percent > chosen.lower_percent + HAIR);
-    let why = match (entered.len(), stronger) {
-        (1, _) => "the only tier that qualifies",
-        (_, false) => "the cheapest of the best",
-        (_, true) => "the cheapest that is as good as the best",
+    let why = match (only, stronger) {
+        (true, _) => "the only tier that qualifies",
+        (false, false) => "the cheapest of the best",
+        (false, true) => "the cheapest that is as good as the best",
     };
     Some(Recommended::Tier {
         tier: chosen.name.clone(),
@@ -146,21 +151,22 @@ fn best_tier(asked: &Asked<'_>, table: Option<usize>, judged: &[(usize, &Standin
     })
 }
 
-/// The stronger tier that probably does better, if any. In doubt it is the stronger one: to try it costs money, not
-/// success, and what it does with all the work soon shows.
+/// The stronger tier that probably does better: half of each range lies apart. It takes less than a proof, as giving
+/// work to a stronger tier costs money and no success, and what it does with it soon shows. One that has hardly
+/// failed is not surpassed by anybody.
 fn surpassed<'a>(
     asked: &Asked<'_>,
     judged: &[(usize, &'a Standing)],
     place: usize,
     standing: &Standing,
 ) -> Option<&'a Standing> {
-    let least_failures = u64::from(asked.settings.samples);
-    if standing.failures < least_failures {
+    if !has_failed(asked.settings, standing) {
         return None;
     }
     let reaches = f64::midpoint(standing.success_percent, standing.upper_percent);
     let line = reaches + f64::from(asked.settings.tolerance_points) + HAIR;
-    let stronger = judged.iter().filter(|(other, record)| *other > place && is_known(asked.settings, record));
+    let least = u64::from(asked.settings.samples);
+    let stronger = judged.iter().filter(|(other, record)| *other > place && record.samples >= least);
     stronger.map(|(_, other)| *other).find(|other| f64::midpoint(other.success_percent, other.lower_percent) > line)
 }
 
@@ -182,8 +188,10 @@ fn on_the_way(
     Some(Recommended::Stronger { tier: asked.tier_order[next].clone(), reason })
 }
 
-fn is_known(settings: &Patterns, standing: &Standing) -> bool {
-    standing.samples >= u64::from(settings.samples)
+/// Often enough to say something about it. Successes must not count here: one more of them would make a tier known,
+/// and with that a failing one.
+fn has_failed(settings: &Patterns, standing: &Standing) -> bool {
+    standing.failures >= u64::from(settings.samples)
 }
 
 /// Whether a tier may be considered at all; otherwise why not.
@@ -207,6 +215,9 @@ fn enough(settings: &Patterns, standing: &Standing) -> Result<(), String> {
     if standing.samples < u64::from(settings.samples) {
         return Err(format!("{}, and it takes {} samples", record(standing), settings.samples));
     }
+    if standing.weight < LEAST_WEIGHT {
+        return Err(format!("{}, but that was long ago", record(standing)));
+    }
     if standing.success_percent + HAIR < f64::from(settings.success_percent) {
         return Err(format!("{}, and it takes {} %", record(standing), settings.success_percent));
     }
@@ -219,7 +230,7 @@ fn stronger(asked: &Asked<'_>, table: Option<usize>, judged: &[(usize, &Standing
     let line = f64::from(asked.settings.success_percent);
     let fails = |place: usize| {
         let (_, standing) = judged.iter().find(|(found, _)| *found == place)?;
-        (standing.samples >= u64::from(asked.settings.samples) && standing.upper_percent < line).then_some(*standing)
+        (has_failed(asked.settings, standing) && standing.upper_percent < line).then_some(*standing)
     };
     let failing = fails(table)?;
     let next = (table + 1..asked.tier_order.len()).find(|place| fails(*place).is_none())?;
@@ -250,7 +261,13 @@ fn without_tier(asked: &Asked<'_>, tallies: &[Tally]) -> Option<Recommended> {
     })
 }
 
-fn refusal(asked: &Asked<'_>, table: Option<usize>, judged: &[(usize, &Standing)], models: &[Standing]) -> String {
+fn refusal(
+    asked: &Asked<'_>,
+    table: Option<usize>,
+    tiers: &[(usize, Standing)],
+    judged: &[(usize, &Standing)],
+    models: &[Standing],
+) -> String {
     if judged.is_empty() {
         return match models.first() {
             None => "no experience with such tasks yet".to_owned(),
@@ -260,16 +277,16 @@ fn refusal(asked: &Asked<'_>, table: Option<usize>, judged: &[(usize, &Standing)
             },
         };
     }
-    let whys: Vec<String> = judged
-        .iter()
-        .filter_map(|(place, standing)| {
-            let why = entry(asked, table, *place, standing).err()?;
-            let unproven =
-                table.is_some_and(|table| *place < table) && standing.successes == 0 && standing.failures == 0;
-            Some(if unproven { format!("{} gave answers that nobody has judged", standing.name) } else { why })
+    let whys = judged.iter().zip(tiers).filter_map(|((place, standing), (_, all))| {
+        let why = entry(asked, table, *place, standing).err()?;
+        let unjudged = all.successes.saturating_sub(standing.successes);
+        Some(match (standing.samples, unjudged) {
+            (_, 0) => why,
+            (0, _) => format!("{} gave answers that nobody has judged", standing.name),
+            (_, _) => format!("{why}; {unjudged} more answers of it nobody has judged"),
         })
-        .collect();
-    whys.join("; ")
+    });
+    whys.collect::<Vec<String>>().join("; ")
 }
 
 /// What stands behind a name, in a few words.

@@ -1,5 +1,5 @@
 //! How well a tier or a model has done: successes and failures, older ones counting less, and the range in which
-//! its true rate of success probably lies.
+//! its true rate of success probably lies. Where nothing ages, nothing is forgotten either.
 
 use crate::Nano;
 use serde::Serialize;
@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 /// How many standard deviations the range of a rate reaches to each side. With one, three successes out of three
 /// are worth 75 %.
 const REACH: f64 = 1.0;
+/// What is not older than this can show that a model has changed: the week that runs and the one before.
+const RECENT_MICROS: i64 = 14 * 86_400 * 1_000_000;
+/// So many failures of late, or successes, must speak for a change.
+const LEAST_RECENT: u64 = 5;
 
 /// Outcomes of one kind that ended in the same week, counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,6 +90,9 @@ pub struct Standing {
     pub lower_percent: f64,
     pub upper_percent: f64,
     pub mean_cost_usd: Option<f64>,
+    /// How many outcomes the shares rest on, older ones counting less.
+    #[serde(skip)]
+    pub weight: f64,
     #[serde(skip)]
     pub mean_cost: Option<Nano>,
 }
@@ -98,11 +105,21 @@ pub(super) enum Counting {
     Proven,
 }
 
+/// Successes and failures, older ones counting less.
+#[derive(Debug, Clone, Copy, Default)]
+struct Weighed {
+    successes: f64,
+    failures: f64,
+}
+
 #[derive(Debug, Default)]
 struct Sums {
     whole: Tally,
-    successes: f64,
-    failures: f64,
+    older: Weighed,
+    /// Those of the last weeks, and how many they are.
+    recent: Weighed,
+    recent_successes: u64,
+    recent_failures: u64,
 }
 
 /// The records of the tiers. What has no tier is left out.
@@ -133,8 +150,15 @@ pub(super) fn grouped<'a>(
         let weight = weight(now, tally.at, half_life_micros);
         let successes = if counting == Counting::Proven { tally.proven } else { tally.successes };
         sum.whole.add(tally);
-        sum.successes += as_real(successes) * weight;
-        sum.failures += as_real(tally.failures) * weight;
+        let part = if half_life_micros > 0 && now.saturating_sub(tally.at) < RECENT_MICROS {
+            sum.recent_successes = sum.recent_successes.saturating_add(successes);
+            sum.recent_failures = sum.recent_failures.saturating_add(tally.failures);
+            &mut sum.recent
+        } else {
+            &mut sum.older
+        };
+        part.successes += as_real(successes) * weight;
+        part.failures += as_real(tally.failures) * weight;
     }
     sums.into_iter().map(|(name, sums)| standing(name, &sums, counting)).collect()
 }
@@ -142,7 +166,8 @@ pub(super) fn grouped<'a>(
 fn standing(name: &str, sums: &Sums, counting: Counting) -> Standing {
     let whole = &sums.whole;
     let successes = if counting == Counting::Proven { whole.proven } else { whole.successes };
-    let (rate, lower, upper) = range(sums.successes, sums.failures);
+    let counted = sums.counted();
+    let (rate, lower, upper) = range(counted.successes, counted.failures);
     let mean_cost = whole.mean_cost();
     Standing {
         name: name.to_owned(),
@@ -154,7 +179,24 @@ fn standing(name: &str, sums: &Sums, counting: Counting) -> Standing {
         lower_percent: lower * 100.0,
         upper_percent: upper * 100.0,
         mean_cost_usd: mean_cost.map(Nano::as_usd),
+        weight: counted.successes + counted.failures,
         mean_cost,
+    }
+}
+
+impl Sums {
+    /// All outcomes; but when the last weeks are clearly worse or better than what was before, only those. Somebody
+    /// has changed the model then, and what it was able to do says nothing about what it is.
+    fn counted(&self) -> Weighed {
+        let (recent, older) = (self.recent, self.older);
+        let (_, recent_lower, recent_upper) = range(recent.successes, recent.failures);
+        let (_, older_lower, older_upper) = range(older.successes, older.failures);
+        let worse = self.recent_failures >= LEAST_RECENT && recent_upper < older_lower;
+        let better = self.recent_successes >= LEAST_RECENT && recent_lower > older_upper;
+        if worse || better {
+            return recent;
+        }
+        Weighed { successes: recent.successes + older.successes, failures: recent.failures + older.failures }
     }
 }
 

@@ -168,7 +168,7 @@ fn limits() -> RunLimits {
         provider_retries: 1,
         steps: None,
         max_cost: None,
-            permission: PermissionPolicy::Reject,
+        permission: PermissionPolicy::Reject,
     }
 }
 

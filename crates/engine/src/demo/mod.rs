@@ -21,6 +21,7 @@ pub use stage::Stage;
 
 use crate::{
     Context,
+    direct::Exchange,
     dispatch::Refusal,
     server::{ServerError, stop_all},
 };
@@ -123,6 +124,7 @@ fn prepare(caller: &Context, scratch: &Scratch, binary: &Path, provider: &Provid
     let environment = hermetic(scratch, caller.variable("PATH"), std::process::id());
     scratch.make_repository(&environment)?;
     Ok(Context {
+        exchange: Exchange::default(),
         store: caller.store.clone(),
         store_path: caller.store_path.clone(),
         config: configuration(binary)?,

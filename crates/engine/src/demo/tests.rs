@@ -55,6 +55,7 @@ fn report(stage: Stage) -> DispatchReport {
         cost_known: true,
         duration_ms: 1,
         session_id: String::new(),
+        via: "opencode",
         kept: false,
         truncated: false,
         full_text_path: None,

@@ -5,26 +5,29 @@
 
 use super::{
     Options,
-    attempt::{Attempt, Outcome, run_attempt},
+    attempt::{Attempt, Outcome, Seat, run_direct, run_on_server},
     notes::{is_total_timeout, note_move, note_other_model, observed},
     prepare::Prepared,
     refusal::Refusal,
+    station::{Station, late},
 };
 use crate::{
     Context,
     availability::{Observed, note_refused_key, observe},
     budget::{OverBudget, Planned, reserve_for},
     catalogue,
-    server::{Acquired, give_up},
+    direct::{Way, way},
+    server::give_up,
 };
 use std::time::Instant;
-use switchyard_agents::opencode::{Client, Sink};
+use switchyard_agents::opencode::Sink;
 use switchyard_core::{
-    DispatchId, ErrorClass, Nano,
+    DispatchId, ErrorClass, ModelRef, Nano,
     dispatch::{Mode, Request},
     route::{Resolution, RouteError, Tried, Trigger, next, resolve},
 };
 use switchyard_store::{HealthSource, Reserve};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// What does not change from one attempt to the next.
@@ -33,11 +36,19 @@ pub(super) struct Run<'a> {
     pub(super) context: &'a Context,
     pub(super) request: &'a Request,
     pub(super) options: &'a Options,
-    pub(super) client: &'a Client,
-    pub(super) acquired: &'a Acquired,
+    /// The OpenCode server, once one is needed.
+    pub(super) station: &'a OnceCell<Station>,
     pub(super) id: DispatchId,
     pub(super) sink: &'a Sink,
     pub(super) cancel: &'a CancellationToken,
+}
+
+impl Run<'_> {
+    /// How a model is reached.
+    pub(super) fn way(&self, model: &ModelRef) -> Way {
+        let via = self.options.via.unwrap_or_else(|| self.context.config.via(&model.provider));
+        way(self.context, self.request, via, self.options.company, model)
+    }
 }
 
 /// An attempt that has been made, and the choice that led to it.
@@ -90,14 +101,13 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             run,
             resolution: &resolution,
             catalogue: &prepared.catalogue,
-            agent: prepared.agent.as_deref(),
             ordinal: u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
             recorded,
             reserve,
             left: left(run, &earlier),
             timed_from,
         };
-        let outcome = match run_attempt(&attempt).await {
+        let outcome = match made(&attempt).await {
             Ok(outcome) => outcome,
             Err(refusal) => {
                 if let Refusal::Budget { why } = &refusal
@@ -109,7 +119,8 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
                 }
                 // What was tried before has been paid for, so it stays the result.
                 let Some(last) = earlier.pop() else { return Err(refusal) };
-                if let (Refusal::Api(error), Some(server)) = (&refusal, run.acquired.managed)
+                let managed = run.station.get().and_then(|station| station.acquired.managed);
+                if let (Refusal::Api(error), Some(server)) = (&refusal, managed)
                     && error.is_server_lost()
                 {
                     give_up(run.context, server).await;
@@ -141,6 +152,17 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
         earlier.push(Made { resolution, outcome });
         resolution = follows;
     }
+}
+
+async fn made(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
+    let run = attempt.run;
+    match run.way(&attempt.resolution.model) {
+        Way::Direct(line) => return run_direct(attempt, &line).await,
+        Way::Barred(why) => return Err(Refusal::Configuration(why)),
+        Way::OpenCode => {}
+    }
+    let station = late(run.station, run.context, run.request, run.id).await?;
+    run_on_server(&Seat { attempt, station }).await
 }
 
 /// Another model when the limits have no room for this one. A model that was named is refused instead.

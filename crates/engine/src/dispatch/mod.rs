@@ -7,6 +7,7 @@ mod prepare;
 mod refusal;
 mod report;
 mod session;
+mod station;
 
 pub(crate) use attempt::fresh_message_id;
 pub(crate) use hops::{Hops, Made};
@@ -18,26 +19,29 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 use crate::{
     Context, budget,
     catalogue::Settings,
+    direct::{Company, Way},
     experience::learned,
     recover::recover_abandoned,
-    server::{Acquired, acquire, give_up, project_stamps, refresh_instance, release},
+    server::{acquire, give_up, project_stamps, refresh_instance},
     tidy::tidy,
 };
 use attempt::twice;
 use hops::{Run, run_hops};
-use prepare::{Directory, prepare};
+use prepare::{Directory, prepare, prepare_alone};
+use station::{Station, late, leave};
 use std::time::{Duration, Instant};
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{
     DispatchId, Nano,
     budget::Urgency,
-    config,
+    config::{self, Via},
     dispatch::{Mode, Request},
     duration::Limit,
     route::Exchange,
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{DispatchEnd, HealthSource, RunStatus};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -62,6 +66,9 @@ pub struct Options {
     pub task_type: Option<String>,
     /// Whether the text itself may choose, when nothing else does.
     pub classify: bool,
+    /// How it reaches its model, when the configuration is not to say it.
+    pub via: Option<Via>,
+    pub company: Company,
     /// What its outcome is noted as; a dispatch unless it is a probe.
     pub observed_as: Option<HealthSource>,
 }
@@ -79,6 +86,8 @@ impl Default for Options {
             batch: None,
             task_type: None,
             classify: false,
+            via: None,
+            company: Company::Alone,
             observed_as: None,
         }
     }
@@ -122,6 +131,9 @@ pub async fn dispatch(
 ) -> Result<DispatchReport, Refusal> {
     let began = Instant::now();
     check_locally(&context.config, request)?;
+    if let Some(report) = without_server(context, request, options, sink, cancel, began).await? {
+        return Ok(report);
+    }
     let want = session::wanted_server(context, request).await?;
     let mut tries = 0;
     loop {
@@ -131,13 +143,15 @@ pub async fn dispatch(
             () = cancel.cancelled() => return Err(Refusal::Cancelled),
         };
         tracing::debug!(%id, server = acquired.home, "a server is acquired");
-        let result = on_server(context, request, options, sink, cancel, &acquired, id, began).await;
-        let lost = matches!(&result, Err(Refusal::Api(error)) if error.is_server_lost());
         let managed = acquired.managed;
+        let station = OnceCell::new_with(Some(Station::new(acquired, request)));
+        let run = Run { context, request, options, station: &station, id, sink, cancel };
+        let result = on_server(run, began).await;
+        let lost = matches!(&result, Err(Refusal::Api(error)) if error.is_server_lost());
         if let (Some(server), true) = (managed, lost) {
             give_up(context, server).await;
         }
-        release(context, acquired, id).await;
+        leave(station, context, id).await;
         tries += 1;
         // Nothing has been sent to a model: another server may take it.
         if lost && managed.is_some() && tries < 2 {
@@ -147,27 +161,48 @@ pub async fn dispatch(
     }
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the second half of `dispatch`, split so that the lease is always released"
-)]
-async fn on_server(
+/// A dispatch whose model can be asked directly. It needs no server, unless another model has to be asked in the end.
+async fn without_server(
     context: &Context,
     request: &Request,
     options: &Options,
     sink: &Sink,
     cancel: &CancellationToken,
-    acquired: &Acquired,
-    id: DispatchId,
     began: Instant,
-) -> Result<DispatchReport, Refusal> {
-    let client = acquired.client.in_directory(&request.directory);
+) -> Result<Option<DispatchReport>, Refusal> {
+    if !may_be_direct(context, request, options) {
+        return Ok(None);
+    }
+    let id = DispatchId(Uuid::now_v7());
+    let station = OnceCell::new();
+    let run = Run { context, request, options, station: &station, id, sink, cancel };
+    let Some(mut prepared) = prepare_alone(run).await? else { return Ok(None) };
+    if matches!(run.way(&prepared.resolution.model), Way::OpenCode) {
+        return Ok(None);
+    }
+    let warnings = std::mem::take(&mut prepared.told);
+    let result = conclude(run, &mut prepared, warnings, began).await;
+    leave(station, context, id).await;
+    result.map(Some)
+}
+
+/// Whether it is worth looking: most requests can only go through OpenCode.
+fn may_be_direct(context: &Context, request: &Request, options: &Options) -> bool {
+    let set = |via: Via| via == Via::Direct || (via == Via::Auto && options.company == Company::Many);
+    let wanted = options.via.map_or_else(|| context.config.via.values().copied().any(set), set);
+    wanted && request.mode == Mode::Text && request.session.is_none() && !request.keep && request.agent.is_none()
+}
+
+/// The second half of `dispatch` on OpenCode, split so that the lease is always released.
+async fn on_server(run: Run<'_>, began: Instant) -> Result<DispatchReport, Refusal> {
+    let Run { context, request, options, cancel, .. } = run;
+    let Station { acquired, client, .. } = late(run.station, context, request, run.id).await?;
     let mut warnings = acquired.warnings.clone();
     let preparing = async {
         let stamps = project_stamps(&request.directory);
-        let warning = refresh_instance(context, acquired.managed, &client, &request.directory, &stamps).await;
+        let warning = refresh_instance(context, acquired.managed, client, &request.directory, &stamps).await;
         let directory = Directory { stamps: &stamps, settings: Settings::after(warning.as_ref()) };
-        Ok::<_, Refusal>((prepare(context, request, options, &client, acquired, &directory).await?, warning))
+        Ok::<_, Refusal>((prepare(context, request, options, client, acquired, &directory).await?, warning))
     };
     let (mut prepared, warning) = tokio::select! {
         prepared = tokio::time::timeout(READY_WITHIN, preparing) => {
@@ -178,22 +213,41 @@ async fn on_server(
     warnings.extend(warning);
     warnings.append(&mut prepared.told);
     tracing::debug!(model = %prepared.resolution.model, "the model is chosen");
-    let run = Run { context, request, options, client: &client, acquired, id, sink, cancel };
-    let mut hops = match run_hops(run, &mut prepared).await {
+    conclude(run, &mut prepared, warnings, began).await
+}
+
+/// Makes the attempts, and puts down what they came to.
+async fn conclude(
+    run: Run<'_>,
+    prepared: &mut prepare::Prepared,
+    warnings: Vec<String>,
+    began: Instant,
+) -> Result<DispatchReport, Refusal> {
+    let Run { context, request, options, id, .. } = run;
+    let mut hops = match run_hops(run, prepared).await {
         Ok(hops) => hops,
         Err(refusal) => {
             let status = RunStatus::Error;
-            let end = DispatchEnd { at: now_micros(), status, error_class: None, warnings, route: None, outcomes: Vec::new() };
+            let end = DispatchEnd {
+                at: now_micros(),
+                status,
+                error_class: None,
+                warnings,
+                route: None,
+                outcomes: Vec::new(),
+            };
             drop(context.store.finish_dispatch(id, &end).await);
             return Err(refusal);
         }
     };
-    if acquired.managed.is_none() {
+    if let Some(Station { acquired, client, .. }) = run.station.get()
+        && acquired.managed.is_none()
+    {
         // What a keeper does for its server is done here for one that has none.
-        tidy(context, &client, &acquired.home).await;
+        tidy(context, client, &acquired.home).await;
         drop(recover_abandoned(context, None).await);
     }
-    hops.warnings.extend(announced(context, options, &prepared).await);
+    hops.warnings.extend(announced(context, options, prepared).await);
     let settled = hops.all().all(|made| made.outcome.settled);
     let moved = !hops.earlier.is_empty();
     hops.warnings.splice(0..0, warnings);

@@ -1,16 +1,16 @@
 //! Everything that can be refused before a model is asked.
 
-use super::{Options, refusal::Refusal};
+use super::{Options, hops::Run, refusal::Refusal};
 use crate::{
     Context,
     availability::{self, Known},
     budget,
-    catalogue::{self, Settings, Shelf},
+    catalogue::{self, Extent, Refresh, Settings, Shelf},
     choose::question,
     experience::{self, Trying},
-    server::Acquired,
+    server::{Acquired, project_stamps},
 };
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
     budget::{Line, Urgency},
@@ -26,7 +26,7 @@ use switchyard_store::ErrorKind;
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) resolution: Resolution,
-    pub(super) catalogue: Catalogue,
+    pub(super) catalogue: Arc<Catalogue>,
     pub(super) known: Known,
     pub(super) advice: Advice,
     /// Providers whose prompts go where the directory's own settings say.
@@ -35,7 +35,6 @@ pub(super) struct Prepared {
     pub(super) told: Vec<String>,
     /// The limits that hold for it.
     pub(super) lines: Vec<Line>,
-    pub(super) agent: Option<String>,
 }
 
 impl Prepared {
@@ -75,20 +74,12 @@ pub(super) async fn prepare(
     let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, directory.stamps);
     let going_on = going_on(context, request).await;
     let request = going_on.as_ref().unwrap_or(request);
-    let leading = choose_agent(request, client, acquired);
+    let leading = check_agent(request, client);
     let limits = budget::lines(context, options.concern());
     let (known, leading, lines) =
         tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading, limits);
-    let (known, (agent, wish), lines) = (known?, leading?, lines?);
-    let classified = options.classify.then(|| classify(&request.prompt, request.images.len(), &context.config));
-    // Also when everything is refused below, somebody should hear of it.
-    let told = budget::alert(context, &lines).await?;
-    let budget = budget::advice(context, &lines, options.urgency);
-    let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
-    let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };
-    let (selector, text) = (&request.selector, Some(request.prompt.as_str()));
-    let pattern = experience::advice(context, selector, looks, text, &request.directory, trying).await?;
-    let advice = Advice { agent: wish, pattern, classified, budget, ..Advice::default() };
+    let (known, wish, lines) = (known?, leading?, lines?);
+    let (advice, told) = advised(context, request, options, wish, &lines).await?;
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
         // A server of the user's may have changed without a sign; a managed one has what our copy has.
@@ -102,7 +93,60 @@ pub(super) async fn prepare(
         check_session(context, session, &request.directory, &resolution, acquired, client).await?;
     }
     let foreign = catalogue::foreign(context, &request.directory, directory.stamps);
-    Ok(Prepared { resolution, catalogue, known, advice, foreign, told, lines, agent })
+    let catalogue = Arc::new(catalogue);
+    Ok(Prepared { resolution, catalogue, known, advice, foreign, told, lines })
+}
+
+/// Everything that is known before a choice, without the list of models.
+async fn advised(
+    context: &Context,
+    request: &Request,
+    options: &Options,
+    wish: Option<AgentWish>,
+    lines: &[Line],
+) -> Result<(Advice, Vec<String>), Refusal> {
+    let classified = options.classify.then(|| classify(&request.prompt, request.images.len(), &context.config));
+    // Also when everything is refused below, somebody should hear of it.
+    let told = budget::alert(context, lines).await?;
+    let budget = budget::advice(context, lines, options.urgency);
+    let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
+    let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };
+    let (selector, text) = (&request.selector, Some(request.prompt.as_str()));
+    let pattern = experience::advice(context, selector, looks, text, &request.directory, trying).await?;
+    Ok((Advice { agent: wish, pattern, classified, budget, ..Advice::default() }, told))
+}
+
+/// The same for a request that may need no server. Nothing when the files cannot tell whom it should go to: a server
+/// may know more.
+pub(super) async fn prepare_alone(run: Run<'_>) -> Result<Option<Prepared>, Refusal> {
+    let Run { context, request, options, .. } = run;
+    let (catalogue, foreign) = match listed_before(context, &request.directory).await {
+        Ok(found) => found,
+        // Whatever is wrong, the server says it better.
+        Err(_) => return Ok(None),
+    };
+    let known = availability::load_for(context, &request.directory, now_micros());
+    let (known, lines) = tokio::join!(known, budget::lines(context, options.concern()));
+    let (known, lines) = (known?, lines?);
+    let (advice, told) = advised(context, request, options, None, &lines).await?;
+    let question = question(context, &request.selector, request.needs(), &catalogue, &known, &advice);
+    let Ok(resolution) = resolve(&question) else { return Ok(None) };
+    Ok(Some(Prepared { resolution, catalogue, known, advice, foreign, told, lines }))
+}
+
+/// The list of models, read once in a process for each directory: a batch asks for it again and again.
+async fn listed_before(
+    context: &Context,
+    directory: &std::path::Path,
+) -> Result<(Arc<Catalogue>, BTreeSet<String>), Refusal> {
+    if let Some(found) = context.exchange.listed(directory) {
+        return Ok(found);
+    }
+    let listed = catalogue::current(context, directory, Refresh::IfStale, Extent::Connected).await?;
+    let foreign = catalogue::foreign(context, directory, &project_stamps(directory));
+    let found = (Arc::new(listed.catalogue), foreign);
+    context.exchange.keep_list(directory, found.clone());
+    Ok(found)
 }
 
 /// A session speaks with one model: whoever goes on with it and names none means that one. What is wrong with the
@@ -129,12 +173,9 @@ async fn route(
     Ok((resolution, catalogue))
 }
 
-/// The agent that leads the run, known to exist: OpenCode says nothing useful about one that does not.
-async fn choose_agent(
-    request: &Request,
-    client: &Client,
-    acquired: &Acquired,
-) -> Result<(Option<String>, Option<AgentWish>), Refusal> {
+/// Whether the agent that leads exists, as OpenCode says nothing useful about one that does not; and the model that
+/// it asks for.
+async fn check_agent(request: &Request, client: &Client) -> Result<Option<AgentWish>, Refusal> {
     if request.mode == Mode::Command {
         let (name, _) = request.command();
         let known = client.commands().await?;
@@ -142,23 +183,14 @@ async fn choose_agent(
             return Err(Refusal::UnknownCommand { name: name.to_owned(), known: short_list(name, &known) });
         }
     }
-    match &request.agent {
-        Some(name) => {
-            let known = client.agents().await?;
-            if let Some(found) = known.iter().find(|agent| agent.name == *name) {
-                let model = found.model.clone().filter(|_| request.selector == Selector::Default);
-                let wish = model.map(|model| AgentWish { agent: name.clone(), model });
-                return Ok((Some(name.clone()), wish));
-            }
-            let names: Vec<String> = known.into_iter().map(|agent| agent.name).collect();
-            Err(Refusal::UnknownAgent { name: name.clone(), known: short_list(name, &names) })
-        }
-        // Our own agent exists on servers that we started.
-        None if request.mode == Mode::Text && acquired.managed.is_some() => {
-            Ok((Some(switchyard_agents::opencode::launch::TEXT_AGENT.to_owned()), None))
-        }
-        None => Ok((None, None)),
+    let Some(name) = &request.agent else { return Ok(None) };
+    let known = client.agents().await?;
+    if let Some(found) = known.iter().find(|agent| agent.name == *name) {
+        let model = found.model.clone().filter(|_| request.selector == Selector::Default);
+        return Ok(model.map(|model| AgentWish { agent: name.clone(), model }));
     }
+    let names: Vec<String> = known.into_iter().map(|agent| agent.name).collect();
+    Err(Refusal::UnknownAgent { name: name.clone(), known: short_list(name, &names) })
 }
 
 fn short_list(name: &str, known: &[String]) -> String {

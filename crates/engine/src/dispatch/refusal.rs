@@ -27,6 +27,8 @@ pub enum Refusal {
     OtherDirectory { session: String, directory: String },
     #[error("session {session} is busy with another prompt")]
     SessionBusy { session: String },
+    #[error("{names} are the same model, {model}: it would be asked and paid twice")]
+    SameTarget { model: String, names: String },
     #[error("the server was not ready for the prompt within {0}")]
     NotReady(String),
     #[error(transparent)]
@@ -65,6 +67,7 @@ impl Refusal {
             | Self::ElsewhereSession { .. }
             | Self::OtherModel { .. }
             | Self::OtherDirectory { .. }
+            | Self::SameTarget { .. }
             | Self::SessionBusy { .. } => None,
             Self::NotReady(_) => Some(ErrorClass::Timeout),
         }

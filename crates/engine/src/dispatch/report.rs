@@ -50,6 +50,8 @@ pub struct DispatchReport {
     pub cost_known: bool,
     pub duration_ms: u64,
     pub session_id: String,
+    /// How the model that answered was reached.
+    pub via: &'static str,
     pub kept: bool,
     pub truncated: bool,
     pub full_text_path: Option<PathBuf>,
@@ -69,6 +71,8 @@ pub struct AttemptReport {
     pub cost_known: bool,
     pub usage: Usage,
     pub session_id: String,
+    /// How it was reached.
+    pub via: &'static str,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -117,6 +121,7 @@ pub(super) fn build(
         cost_usd: cost.as_usd(),
         cost_known,
         duration_ms: millis(began.elapsed()),
+        via: if outcome.session.is_empty() { "direct" } else { "opencode" },
         session_id: outcome.session,
         kept: outcome.kept,
         truncated: full_text_path.is_some(),
@@ -146,6 +151,7 @@ fn attempt(resolution: &Resolution, outcome: &Outcome) -> AttemptReport {
         cost_known: outcome.cost_known,
         usage: outcome.usage,
         session_id: outcome.session.clone(),
+        via: if outcome.session.is_empty() { "direct" } else { "opencode" },
     }
 }
 

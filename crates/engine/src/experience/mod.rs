@@ -10,7 +10,7 @@ use crate::Context;
 use std::path::Path;
 use switchyard_core::{
     config::Config,
-    pattern::{Asked, Exploration, Recommendation, Tally, explore, recommend},
+    pattern::{Asked, Exploration, Recommendation, Tally, explore, follow, recommend},
     route::{Pattern, Selector, hard_mark},
 };
 use switchyard_host::{clock::now_micros, repository::repository_of};
@@ -32,6 +32,8 @@ pub enum Scope {
 #[derive(Debug, Clone)]
 pub struct Known {
     pub recommendation: Recommendation,
+    /// The tier that a choice goes to by it, or why it stays with the table.
+    pub follow: std::result::Result<String, String>,
     pub scope: Scope,
 }
 
@@ -62,7 +64,9 @@ pub async fn known(context: &Context, task: &Task<'_>) -> Result<Known> {
         hard: hard.as_deref(),
         now,
     };
-    Ok(Known { recommendation: recommend(&asked, &tallies), scope })
+    let recommendation = recommend(&asked, &tallies);
+    let follow = follow(&recommendation, &asked).map(str::to_owned);
+    Ok(Known { recommendation, follow, scope })
 }
 
 /// From when on outcomes are read.
@@ -79,9 +83,8 @@ async fn tallies(context: &Context, task: &Task<'_>, now: i64) -> Result<(Vec<Ta
     let from = since(&context.config, now);
     if let Some(repository) = task.repository.filter(|repository| !repository.is_empty()) {
         let own = context.store.outcome_tallies(Some(task.task_type), Some(repository), from).await?;
-        let samples = own.iter().fold(0_u64, |sum, tally| {
-            sum.saturating_add(tally.successes).saturating_add(tally.failures)
-        });
+        let samples =
+            own.iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.successes).saturating_add(tally.failures));
         if samples >= u64::from(context.config.patterns.repository_samples) {
             return Ok((own, Scope::Repository(repository.to_owned())));
         }
@@ -112,18 +115,24 @@ pub(crate) async fn advice(
         Selector::Default => classified,
         Selector::Exact(_) | Selector::Fuzzy(_) | Selector::Tier(_) | Selector::Tag(_) | Selector::Profile(_) => None,
     };
-    let Some(task_type) = task_type.filter(|_| config.patterns.choose) else { return Ok(None) };
+    let Some(task_type) = task_type else { return Ok(None) };
+    if !config.patterns.choose {
+        let said = "experience does not choose: `patterns.choose` is off".to_owned();
+        return Ok(Some(Pattern { said, ..Pattern::default() }));
+    }
     let table = config.task_types.get(task_type).map(String::as_str);
     let repository = repository_name(directory);
     let known = known(context, &Task { task_type, text, repository: Some(&repository), table }).await?;
-    let recommended = &known.recommendation.recommended;
     let place = match &known.scope {
         Scope::Repository(_) => " in this repository",
         Scope::Everywhere => "",
     };
     let mut pattern = Pattern {
-        tier: recommended.tier().map(str::to_owned),
-        said: format!("by experience{place}: {}", recommended.reason()),
+        tier: known.follow.clone().ok(),
+        said: match &known.follow {
+            Ok(_) => format!("by experience{place}: {}", known.recommendation.recommended.reason()),
+            Err(why) => why.clone(),
+        },
         propensity: None,
     };
     if config.patterns.explore_percent > 0

@@ -170,3 +170,21 @@ fn a_hung_git_is_ended_with_all_it_started() {
         assert!(!ProcessIdentity::of(pid).is_some_and(|process| process.is_alive()), "{pid} lives");
     }
 }
+
+#[test]
+fn a_diff_has_new_files_and_leaves_the_index_alone() {
+    let repository = Repository::initialised();
+    repository.write("old.txt", "known\n");
+    repository.commit("first").unwrap();
+    let top = repository.path();
+    repository.write("new.txt", "not known yet\n");
+    let scratch = tempfile::tempdir().unwrap();
+    let before = repository.git.status_porcelain(top).unwrap();
+    let head = repository.git.commit_of(top, "HEAD").unwrap();
+    let diff = repository.git.diff_of_all(top, &head, &scratch.path().join("index")).unwrap();
+    assert!(diff.contains("+not known yet"), "{diff}");
+    assert_eq!(repository.git.status_porcelain(top).unwrap(), before);
+    assert!(!repository.git.diff_of(top, "HEAD").unwrap().contains("not known yet"));
+    assert!(repository.git.diff_of(top, "--output=/tmp/never").is_err(), "a range is never an option");
+    assert!(repository.git.commit_of(top, "no-such-name").is_err());
+}

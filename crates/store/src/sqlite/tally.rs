@@ -33,19 +33,32 @@ const ADD: &str = "
         quality = min(quality + excluded.quality, 9223372036854775807),
         rated = min(rated + excluded.rated, 9223372036854775807)";
 
-pub(super) const OF_ONE: &str = "
-    SELECT * FROM outcome_week WHERE repository = ?1 AND week >= ?2 AND task_type = ?3 ORDER BY week, tier, model";
+/// A year has thousands of rows, and each row that is handed over costs more than to read it, so they come as one.
+macro_rules! counted {
+    ($with:literal, $from:literal) => {
+        concat!(
+            $with,
+            "SELECT json_group_array(json_array(week, counted.task_type, tier, model, cost_nano, json_array(
+                 successes, proven, failures, uncounted, priced, tokens, duration_ms, retries, quality, rated
+             ))) AS counts FROM ",
+            $from,
+            " AND repository = ?1 AND week >= ?2"
+        )
+    };
+}
+
+pub(super) const OF_ONE: &str = counted!("", "outcome_week AS counted WHERE task_type = ?3");
 
 /// Steps from one kind of task to the next, because the weeks of one repository only lie together within a kind.
-pub(super) const OF_ALL: &str = "
-    WITH RECURSIVE kind (task_type) AS (
-        SELECT min(task_type) FROM outcome_week
-        UNION ALL
-        SELECT (SELECT min(task_type) FROM outcome_week WHERE task_type > kind.task_type) FROM kind
-        WHERE kind.task_type IS NOT NULL
-    )
-    SELECT counted.* FROM kind CROSS JOIN outcome_week AS counted
-    WHERE counted.task_type = kind.task_type AND counted.repository = ?1 AND counted.week >= ?2";
+pub(super) const OF_ALL: &str = counted!(
+    "WITH RECURSIVE kind (task_type) AS (
+         SELECT min(task_type) FROM outcome_week
+         UNION ALL
+         SELECT (SELECT min(task_type) FROM outcome_week WHERE task_type > kind.task_type) FROM kind
+         WHERE kind.task_type IS NOT NULL
+     ) ",
+    "kind CROSS JOIN outcome_week AS counted WHERE counted.task_type = kind.task_type"
+);
 
 pub(super) const MOVES: &str = "
     SELECT asked_tier, tier, count(*) AS runs FROM outcome
@@ -125,28 +138,39 @@ pub(super) async fn of(
         Some(task_type) => query(OF_ONE).bind(repository.unwrap_or(EVERYWHERE)).bind(week(from)).bind(task_type),
         None => query(OF_ALL).bind(repository.unwrap_or(EVERYWHERE)).bind(week(from)),
     };
-    let rows = wanted.fetch_all(&store.connections.readers).await.map_err(failed("read the counts of outcomes"))?;
-    rows.iter().map(tally).collect()
+    let row = wanted.fetch_one(&store.connections.readers).await.map_err(failed("read the counts of outcomes"))?;
+    let counts: Vec<Counted> = row::word(&row, "counts", |text| serde_json::from_str(text).ok())?;
+    let mut tallies: Vec<Tally> = counts.into_iter().map(tally).collect();
+    tallies.sort_by(|one, other| key(one).cmp(&key(other)));
+    Ok(tallies)
 }
 
-fn tally(row: &SqliteRow) -> Result<Tally> {
-    Ok(Tally {
-        at: row::get(row, "week")?,
-        task_type: row::get(row, "task_type")?,
-        tier: row::get(row, "tier")?,
-        model: row::get(row, "model")?,
-        successes: row::count(row, "successes")?,
-        proven: row::count(row, "proven")?,
-        failures: row::count(row, "failures")?,
-        uncounted: row::count(row, "uncounted")?,
-        cost: Nano(row::get(row, "cost_nano")?),
-        priced: row::count(row, "priced")?,
-        tokens: row::count(row, "tokens")?,
-        duration_ms: row::count(row, "duration_ms")?,
-        retries: row::count(row, "retries")?,
-        quality: row::count(row, "quality")?,
-        rated: row::count(row, "rated")?,
-    })
+/// A row as its SQL gives it.
+type Counted = (i64, String, String, String, i64, [u64; 10]);
+
+fn tally((at, task_type, tier, model, cost, counters): Counted) -> Tally {
+    let [successes, proven, failures, uncounted, priced, tokens, duration_ms, retries, quality, rated] = counters;
+    Tally {
+        at,
+        task_type,
+        tier,
+        model,
+        successes,
+        proven,
+        failures,
+        uncounted,
+        cost: Nano(cost),
+        priced,
+        tokens,
+        duration_ms,
+        retries,
+        quality,
+        rated,
+    }
+}
+
+fn key(tally: &Tally) -> (&str, i64, &str, &str) {
+    (&tally.task_type, tally.at, &tally.tier, &tally.model)
 }
 
 pub(super) async fn moves(store: &SqliteStore, from: i64, until: i64) -> Result<Vec<Move>> {

@@ -1,7 +1,9 @@
 //! `switchyard dispatch`: one prompt, one answer.
 
 use super::{
-    Global, input,
+    Global,
+    batch::{self, ManyArgs},
+    input,
     progress::Display,
     selection::{self, SelectionArgs},
 };
@@ -14,13 +16,13 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 use switchyard_core::{
     Nano,
     budget::Urgency,
-    config::Config,
+    config::{Config, Via},
     dispatch::{Mode, Request, Selector},
     duration::{self, Limit},
     route::{Exchange, Rule},
     schema::AnswerSchema,
 };
-use switchyard_engine::{DispatchReport, Options, dispatch, dispatch::check_locally};
+use switchyard_engine::{DispatchReport, Options, batch::Targets, dispatch, dispatch::check_locally};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Args)]
@@ -30,13 +32,21 @@ Examples:
   switchyard dispatch --task-type code-review @diff.patch
   git diff | switchyard dispatch --tier haiku --system \"Write a commit message\" -
   switchyard dispatch -m openai/gpt-6-sol@low --schema @verdict.json --json @question.md
+  switchyard dispatch -m anthropic/claude-sonnet-5 -m openai/gpt-6-sol --judge opus \"Which index would help?\"
+  switchyard dispatch --tier sonnet --count 3 --consensus @diff.patch
   switchyard dispatch --mode agent --dir ../app \"Rename module foo to bar and fix the tests\"")]
 pub struct DispatchArgs {
     /// The prompt: text, @file, or - for standard input
     prompt: Option<String>,
-    /// The model: provider/model, provider/model@variant, or as much of a name as only one model has
+    /// The model: provider/model, provider/model@variant, or as much of a name as only one model has; several of them
+    /// (or a JSON array) are asked at once
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Vec<String>,
+    #[command(flatten)]
+    many: ManyArgs,
+    /// How to reach the model: through OpenCode, or directly at a provider that speaks OpenAI's protocol
+    #[arg(long, value_enum, value_name = "WAY")]
+    via: Option<ViaArg>,
     #[command(flatten)]
     selection: SelectionArgs,
     /// What the whole dispatch may cost, in dollars: refused when it would probably cost more, ended when it did
@@ -93,6 +103,23 @@ pub struct DispatchArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
+enum ViaArg {
+    Auto,
+    Opencode,
+    Direct,
+}
+
+impl From<ViaArg> for Via {
+    fn from(via: ViaArg) -> Self {
+        match via {
+            ViaArg::Auto => Self::Auto,
+            ViaArg::Opencode => Self::Opencode,
+            ViaArg::Direct => Self::Direct,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
 enum ModeArg {
     Text,
     Agent,
@@ -101,7 +128,9 @@ enum ModeArg {
 
 pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failure> {
     let settings = global.settings()?;
-    let request = request(args, &settings.layered.config)?;
+    let targets = args.many.targets(&args.model, &args.selection, &settings.layered.config)?;
+    let mut request = request(args, targets.as_ref(), &settings.layered.config)?;
+    args.many.check(targets.as_ref(), &mut request)?;
     let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
     let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
     let urgency = match (args.over_budget, args.critical) {
@@ -120,11 +149,15 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
         task: args.task.clone(),
         batch: args.batch.clone(),
         task_type: args.selection.task_type.clone(),
+        via: args.via.map(Via::from),
         ..Options::default()
     };
     check_locally(&settings.layered.config, &request)?;
     let context = settings.into_context().await?;
     let format = global.format();
+    if let Some(targets) = &targets {
+        return batch::run(&context, format, &request, &options, targets, &args.many).await;
+    }
     let streaming = format == Format::People && ui::stdout_is_terminal() && request.schema.is_none();
     let display = Display::new(streaming, &waiting_for(&request.selector));
     let cancel = cancel_on_signal();
@@ -141,13 +174,13 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     })
 }
 
-fn request(args: &DispatchArgs, config: &Config) -> Result<Request, Failure> {
+fn request(args: &DispatchArgs, targets: Option<&Targets>, config: &Config) -> Result<Request, Failure> {
     let Some(prompt) = &args.prompt else {
         return Err(Failure::usage("no prompt was given", "give it as text, as @file, or as - for standard input"));
     };
     Ok(Request {
         prompt: input::text(prompt, "the prompt")?,
-        selector: selector(args, config)?,
+        selector: if targets.is_some() { Selector::Default } else { selector(args, config)? },
         mode: match args.mode {
             ModeArg::Text => Mode::Text,
             ModeArg::Agent => Mode::Agent,
@@ -167,8 +200,7 @@ fn request(args: &DispatchArgs, config: &Config) -> Result<Request, Failure> {
 fn selector(args: &DispatchArgs, config: &Config) -> Result<Selector, Failure> {
     match args.model.as_slice() {
         [] => args.selection.selector(config),
-        [model] => selection::model(config, model),
-        _ => Err(Failure::usage("several models at once are not supported yet", "name one model with -m")),
+        [model, ..] => selection::model(config, model),
     }
 }
 

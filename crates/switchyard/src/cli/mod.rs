@@ -1,7 +1,9 @@
 //! The command line: what there is, and which file runs it.
 
+mod batch;
 mod budget;
 mod config;
+mod council;
 mod demo;
 mod dispatch;
 mod doctor;
@@ -13,6 +15,7 @@ mod opencode;
 mod patterns;
 mod progress;
 mod providers;
+mod review;
 mod route;
 mod scripted;
 mod selection;
@@ -71,6 +74,10 @@ enum Command {
     Demo,
     /// Send a prompt to a model and print its answer
     Dispatch(Box<dispatch::DispatchArgs>),
+    /// Let several models answer in rounds, seeing each other, and put it together
+    Council(council::CouncilArgs),
+    /// Let several models review a change, and have it mended if you like
+    Review(review::ReviewArgs),
     /// Find out what is here, what is wrong, and the command that mends it
     Doctor(doctor::DoctorArgs),
     /// List the task types and the tier that each goes to
@@ -133,6 +140,8 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::TaskTypes => tables::task_types(&global),
         Command::Tiers => tables::tiers(&global),
         Command::Tags => tables::tags(&global),
+        Command::Council(args) => block_on(council::run(&global, &args)),
+        Command::Review(args) => block_on(review::run(&global, &args)),
         Command::Route(args) => block_on(route::run(&global, &args)),
         Command::Models(args) => block_on(models::run(&global, &args)),
         Command::Providers(args) => block_on(providers::run(&global, &args)),

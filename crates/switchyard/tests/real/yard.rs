@@ -3,10 +3,12 @@
 
 use crate::own_env;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use switchyard_scripted::{Ledger, Step};
-use switchyard_store::{DispatchRecord, Event, Store as _, sqlite::SqliteStore};
-use switchyard_testkit::{Outcome, SharedProvider, TestEnv};
+use std::{collections::BTreeMap, time::Duration};
+use switchyard_agents::opencode::{Client, Endpoint};
+use switchyard_core::Nano;
+use switchyard_scripted::{Ending, Ledger, Step};
+use switchyard_store::{DispatchRecord, Event, SpendKey, Store as _, sqlite::SqliteStore};
+use switchyard_testkit::{Outcome, SharedProvider, TestEnv, eventually};
 
 /// In every key; it must never be seen where keys do not belong. It looks like no key, so that nothing masks it.
 pub const MARKER: &str = "yard.marker.7c1f";
@@ -127,6 +129,25 @@ impl Yard {
         self.env.dispatch(args)
     }
 
+    /// `dispatch --json` to each of these models.
+    pub fn ask(&self, models: &[&str], args: &[&str]) -> Outcome {
+        self.dispatch(&[&flags(models), args].concat())
+    }
+
+    /// What all providers together have reported as used, in dollars to the nano.
+    pub fn booked(&self) -> Nano {
+        self.providers.values().map(|provider| provider.ledger().total_reported().cost).sum()
+    }
+
+    /// Waits until no provider has a request open: whoever left has hung up.
+    #[track_caller]
+    pub fn wait_until_let_go(&self) {
+        eventually("all providers are let go", Duration::from_secs(20), || {
+            let entries = self.providers.values().flat_map(|provider| provider.ledger().entries);
+            entries.into_iter().all(|entry| entry.ending != Ending::InFlight)
+        });
+    }
+
     /// All requests that a provider has had.
     pub fn asked(&self, provider: &str) -> usize {
         self.at(provider).ledger().entries.len()
@@ -144,6 +165,55 @@ impl Yard {
         let entries = self.at(provider).ledger().entries;
         entries.iter().filter(|entry| entry.messages.iter().any(|said| said.text.contains(key))).count()
     }
+}
+
+/// `-m` before each.
+pub fn flags<'a>(models: &[&'a str]) -> Vec<&'a str> {
+    models.iter().flat_map(|model| ["-m", model]).collect()
+}
+
+/// What a batch says of each of its targets, in its own order: the model as it was asked for, the status and the class.
+pub fn targets(report: &Value) -> Vec<(String, String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let results = report["results"].as_array().cloned().unwrap_or_default();
+    let row = |result: &Value| {
+        (text(&result["requested"]["model"]), text(&result["status"]), text(&result["error"]["class"]))
+    };
+    results.iter().map(row).collect()
+}
+
+/// Every dispatch and every attempt has ended in the store, and nothing is set aside any more.
+#[track_caller]
+pub fn assert_settled(env: &TestEnv) {
+    let (records, reserved) = in_store(env, async |store| {
+        let records = store.recent_dispatches(100).await.expect("dispatches");
+        (records, store.reserved(&SpendKey::overall()).await.expect("what is set aside"))
+    });
+    let open = |record: &&DispatchRecord| {
+        record.ended_at.is_none() || record.attempts.iter().any(|attempt| attempt.ended_at.is_none())
+    };
+    assert_eq!(records.iter().filter(open).collect::<Vec<_>>(), Vec::<&DispatchRecord>::new());
+    assert_eq!((reserved.cost, reserved.attempts), (Nano::ZERO, 0), "{reserved:?}");
+}
+
+/// Nothing runs on the managed servers, and no session is left there.
+#[track_caller]
+pub fn wait_until_swept(env: &TestEnv) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    eventually("the servers are empty", Duration::from_secs(40), || {
+        env.servers().iter().all(|server| {
+            let Some(id) = server["id"].as_str() else { return false };
+            let password = std::fs::read_to_string(env.data_dir().join(format!("servers/{id}.password")));
+            let Ok(password) = password else { return false };
+            let url = server["url"].as_str().unwrap_or_default().to_owned();
+            let endpoint = Endpoint { url, password: Some(password.into()) };
+            let client = Client::new(&endpoint).expect("a client").in_directory(&env.project());
+            runtime.block_on(async {
+                let (running, left) = tokio::join!(client.running(), client.find_sessions(""));
+                running.is_ok_and(|running| running.is_empty()) && left.is_ok_and(|left| left.is_empty())
+            })
+        })
+    });
 }
 
 fn key_of(provider: &str) -> String {

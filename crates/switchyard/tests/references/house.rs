@@ -99,15 +99,16 @@ fn decisions_are_pure() {
 #[test]
 fn some_things_are_done_in_one_place_only() {
     let table = [
-        ("reqwest::Client", "crates/agents/src/opencode/http.rs"),
-        ("SqliteConnectOptions", "crates/store/src/sqlite/open.rs"),
-        ("std::env::vars", "crates/switchyard/src/settings.rs"),
+        // One for OpenCode's servers, one for providers.
+        ("reqwest::Client", vec!["crates/agents/src/openai/direct.rs", "crates/agents/src/opencode/http.rs"]),
+        ("SqliteConnectOptions", vec!["crates/store/src/sqlite/open.rs"]),
+        ("std::env::vars", vec!["crates/switchyard/src/settings.rs"]),
     ];
     let sources = sources(&PRODUCT);
-    for (word, place) in table {
+    for (word, places) in table {
         let found: Vec<&str> =
             sources.iter().filter(|source| source.code().contains(word)).map(|source| source.path.as_str()).collect();
-        assert_eq!(found, [place], "{word}");
+        assert_eq!(found, places, "{word}");
     }
 }
 
@@ -122,7 +123,7 @@ fn crates_depend_on_each_other_as_the_architecture_says() {
         ("engine", vec!["agents", "core", "host", "scripted", "store"]),
         ("switchyard", vec!["agents", "core", "engine", "host", "scripted", "store"]),
         ("testkit", vec!["core", "host", "scripted"]),
-        ("bench", vec!["core", "scripted", "testkit"]),
+        ("bench", vec!["core", "host", "scripted", "store", "testkit"]),
     ];
     let allowed: BTreeMap<String, Vec<&str>> = allowed.map(|(name, needs)| (name.to_owned(), needs)).into();
     let crates = std::fs::read_dir(root().join("crates")).expect("the crates");

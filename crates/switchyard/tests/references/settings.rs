@@ -69,6 +69,7 @@ impl Section {
             "task_types" => ["task type", "tier"],
             "tags" => ["tag", "how it chooses"],
             "profiles" => ["profile", "runs on"],
+            "via" => ["provider", "way"],
             "scores" => ["score", "points"],
             "classifier.words" => ["task type", "phrases"],
             "classifier.signs" => ["sign", "points"],

@@ -1,6 +1,6 @@
 //! What an attempt really used: read from the server, never from an estimate.
 
-use super::{Attempt, prompts::Ran};
+use super::{Seat, prompts::Ran};
 use switchyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_tree};
 use switchyard_core::{Nano, Usage, dispatch::Mode};
 
@@ -14,20 +14,23 @@ pub(super) struct Bill {
 }
 
 /// What the attempt really used, over the session and all its descendants, read from the server.
-pub(super) async fn read_bill(attempt: &Attempt<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
+pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
     let read = match ran.report.stop {
-        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(attempt.run.client.address())),
+        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(seat.station.client.address())),
         // A new text session was denied every tool, so nothing can hang below it: its messages are all.
-        _ if ran.is_complete && attempt.run.request.mode == Mode::Text && attempt.run.request.session.is_none() => {
+        _ if ran.is_complete
+            && seat.attempt.run.request.mode == Mode::Text
+            && seat.attempt.run.request.session.is_none() =>
+        {
             Ok(TreeUsage { usage: ran.usage, cost: ran.cost, cost_known: true, sessions: Vec::new() })
         }
-        _ => read_tree(attempt.run.client, session).await,
+        _ => read_tree(&seat.station.client, session).await,
     };
     match read {
         Ok(tree) => {
             let (usage, cost) = tree.since(before);
-            let model = attempt.model();
-            let price = attempt.catalogue.find(model).map(|model| model.price).unwrap_or_default();
+            let model = seat.attempt.model();
+            let price = seat.attempt.catalogue.find(model).map(|model| model.price).unwrap_or_default();
             let priceless = price.is_zero() && cost == Nano::ZERO && usage.total() > 0;
             let warning = if priceless {
                 Some(format!("no price is known for {model}, so the cost is not known"))

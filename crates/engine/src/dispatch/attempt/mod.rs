@@ -1,21 +1,22 @@
-//! One attempt on one model: a session is opened, prompted, paid and closed, in this order.
+//! One attempt on one model, on OpenCode or directly at the provider: recorded, run, paid and settled.
 
 mod bill;
+mod direct;
 mod prompts;
+mod record;
+mod seated;
 mod session;
 
+pub(super) use direct::run_direct;
 pub(crate) use prompts::fresh_message_id;
+pub(super) use seated::{Seat, run_on_server};
 
-use super::{hops::Run, refusal::Refusal};
-use bill::read_bill;
-use prompts::{Ran, run_prompts};
+use super::hops::Run;
 use serde_json::Value;
-use session::{close_session, open_session};
 use std::time::{Duration, Instant};
-use switchyard_agents::opencode::{Failure, GiveUp, StopOutcome};
+use switchyard_agents::opencode::{Failure, GiveUp};
 use switchyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
-    dispatch::Mode,
     route::{Catalogue, Resolution},
 };
 use switchyard_host::clock::now_micros;
@@ -25,7 +26,6 @@ pub(super) struct Attempt<'a> {
     pub(super) run: Run<'a>,
     pub(super) resolution: &'a Resolution,
     pub(super) catalogue: &'a Catalogue,
-    pub(super) agent: Option<&'a str>,
     /// Counts from 1 within the dispatch.
     pub(super) ordinal: u32,
     /// Whether the dispatch itself is in the store already.
@@ -67,64 +67,8 @@ impl Attempt<'_> {
     }
 }
 
-pub(super) async fn run_attempt(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
-    let began = Instant::now();
-    let store = &attempt.run.context.store;
-    let model = attempt.model();
-    let (session, before) = match open_session(attempt).await {
-        Ok(opened) => opened,
-        Err(error) => {
-            let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
-            let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
-            // It may not even have been recorded; the error that stopped it is the one to tell.
-            drop(twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await);
-            return Err(error);
-        }
-    };
-    tracing::debug!(session, "the session is open");
-    let ran = run_prompts(attempt, &session).await;
-    tracing::debug!(session, "the run has ended and was read back");
-    let bill = read_bill(attempt, &session, &before, &ran).await;
-    let totals = (bill.usage, bill.cost, bill.known);
-    let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
-    // Settled before the session goes: after a crash in between, its cost could be read nowhere. From here on
-    // the answer is paid for: what cannot be recorded is said with it, and never takes its place.
-    let settled = twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await;
-    tracing::debug!(session, "the attempt is settled");
-    let closed = match &settled {
-        Ok(()) => close_session(attempt, &session, &ran).await.map_err(|refusal| refusal.to_string()),
-        // Its cost is still to be read, so it stays; recovery settles it when this process is gone.
-        Err(error) => Err(error.to_string()),
-    };
-    tracing::debug!(session, ?closed, "the session is closed");
-    let Ran { report, result, mut warnings, tool_calls, .. } = ran;
-    let kept = closed.as_ref().copied().unwrap_or(true);
-    warnings.extend(closed.err().map(|error| format!("the dispatch could not be recorded: {error}")));
-    warnings.extend(bill.warning);
-    warnings.extend(other_model(model, report.verdict.answered_by.as_ref()));
-    if attempt.run.request.mode == Mode::Agent && result.is_ok() && tool_calls == 0 {
-        warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
-    }
-    Ok(Outcome {
-        result,
-        text: report.verdict.text,
-        answered_by: report.verdict.answered_by,
-        usage: bill.usage,
-        cost: bill.cost,
-        cost_known: bill.known,
-        session,
-        kept,
-        settled: settled.is_ok(),
-        warnings,
-        duration: began.elapsed(),
-        gave_up: report.gave_up,
-        tool_calls,
-        stopped: !matches!(report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable)),
-    })
-}
-
 /// A store that was busy for a moment gets a second chance.
-pub(super) async fn twice<F, T>(mut change: F) -> Result<(), StoreError>
+pub(in crate::dispatch) async fn twice<F, T>(mut change: F) -> Result<(), StoreError>
 where
     F: FnMut() -> T,
     T: Future<Output = Result<(), StoreError>>,
@@ -156,9 +100,4 @@ fn end_record(
         cost,
         cost_known,
     }
-}
-
-fn other_model(asked: &ModelRef, answered: Option<&ModelRef>) -> Option<String> {
-    let answered = answered?;
-    (answered.base() != asked.base()).then(|| format!("{} was asked, but {} answered", asked.base(), answered.base()))
 }

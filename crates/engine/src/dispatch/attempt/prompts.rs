@@ -1,6 +1,6 @@
 //! The prompts of an attempt: one, or several when a structured answer has to be corrected.
 
-use super::Attempt;
+use super::{Attempt, Seat};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::{
@@ -32,29 +32,29 @@ pub(super) struct Ran {
 }
 
 /// Prompts until the answer fits its schema, or the tries or the time are used up.
-pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
-    let mut prompt = attempt.run.request.prompt.clone();
+pub(super) async fn run_prompts(seat: &Seat<'_>, session: &str) -> Ran {
+    let mut prompt = seat.attempt.run.request.prompt.clone();
     let mut warnings = Vec::new();
     let mut tries = 0;
     let (mut usage, mut cost, mut is_complete) = (Usage::default(), Nano::ZERO, true);
-    let (sink, seen) = counting_tools(attempt.run.sink);
+    let (sink, seen) = counting_tools(seat.attempt.run.sink);
     let mut read = 0_u32;
     loop {
-        let limits = RunLimits { max_cost: attempt.left.map(|left| left.less(cost)), ..limits(attempt) };
+        let limits = RunLimits { max_cost: seat.attempt.left.map(|left| left.less(cost)), ..limits(seat.attempt) };
         let message = fresh_message_id();
-        let body = body(attempt, &prompt, tries == 0);
-        let expect = if attempt.run.request.schema.is_some() { Expect::Structured } else { Expect::Text };
+        let body = body(seat, &prompt, tries == 0);
+        let expect = if seat.attempt.run.request.schema.is_some() { Expect::Structured } else { Expect::Text };
         let report = run_prompt(RunPrompt {
-            client: attempt.run.client,
-            hub: &attempt.run.acquired.hub,
+            client: &seat.station.client,
+            hub: &seat.station.acquired.hub,
             session,
             message: &message,
             body: &body,
             expect,
-            shape: if attempt.run.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
+            shape: if seat.attempt.run.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
             limits,
             sink: &sink,
-            cancel: attempt.run.cancel,
+            cancel: seat.attempt.run.cancel,
         })
         .await;
         read = read.saturating_add(report.verdict.tool_calls);
@@ -66,7 +66,7 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
         is_complete &= tries == 0 && report.gave_up.is_none() && report.verdict.cost.is_some();
         warnings
             .extend(report.warnings.iter().filter(|warning| !warnings.contains(*warning)).cloned().collect::<Vec<_>>());
-        let fault = match (&attempt.run.request.schema, &report.verdict.outcome) {
+        let fault = match (&seat.attempt.run.request.schema, &report.verdict.outcome) {
             (Some(schema), Ok(answer)) => {
                 let faults = schema.faults(answer.structured.as_ref().unwrap_or(&Value::Null));
                 (!faults.is_empty()).then(|| faults.join("; "))
@@ -78,15 +78,15 @@ pub(super) async fn run_prompts(attempt: &Attempt<'_>, session: &str) -> Ran {
         };
         let Some(fault) = fault else {
             let result = report.verdict.outcome.clone().map(|answer| (answer.text, answer.structured));
-            let result = result.map_err(|failure| with_key_knowledge(attempt, failure));
+            let result = result.map_err(|failure| with_key_knowledge(seat, failure));
             return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
         };
-        if tries >= attempt.run.context.config.dispatch.structured_retries {
+        if tries >= seat.attempt.run.context.config.dispatch.structured_retries {
             let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
             let result = Err(Failure::new(ErrorClass::StructuredOutputFailed, message));
             return Ran { report, usage, cost, is_complete, result, warnings, tool_calls };
         }
-        if let Some(most) = attempt.left.filter(|most| cost >= *most) {
+        if let Some(most) = seat.attempt.left.filter(|most| cost >= *most) {
             let message = format!(
                 "stopped at a cost of {cost}: no more than {most} was allowed, and the answer does not fit the schema: {fault}"
             );
@@ -113,14 +113,14 @@ fn counting_tools(sink: &Sink) -> (Sink, Arc<AtomicU32>) {
 }
 
 /// A refused key is a missing key when there is none.
-fn with_key_knowledge(attempt: &Attempt<'_>, failure: Failure) -> Failure {
-    if failure.class == ErrorClass::AuthInvalid && !attempt.catalogue.has_key(&attempt.model().provider) {
+fn with_key_knowledge(seat: &Seat<'_>, failure: Failure) -> Failure {
+    if failure.class == ErrorClass::AuthInvalid && !seat.attempt.catalogue.has_key(&seat.attempt.model().provider) {
         return Failure { class: ErrorClass::AuthMissing, ..failure };
     }
     failure
 }
 
-fn limits(attempt: &Attempt<'_>) -> RunLimits {
+pub(super) fn limits(attempt: &Attempt<'_>) -> RunLimits {
     let settings = &attempt.run.context.config.dispatch;
     let total = attempt.run.options.total(settings, attempt.run.request.mode);
     RunLimits {
@@ -143,15 +143,15 @@ fn limits(attempt: &Attempt<'_>) -> RunLimits {
     }
 }
 
-fn body(attempt: &Attempt<'_>, prompt: &str, with_images: bool) -> PromptBody {
-    let request = attempt.run.request;
+fn body(seat: &Seat<'_>, prompt: &str, with_images: bool) -> PromptBody {
+    let request = seat.attempt.run.request;
     let images = request.images.iter().filter(|_| with_images).map(|image| {
         let data = STANDARD.encode(&image.bytes);
         let url = format!("data:{};base64,{data}", image.mime);
         json!({"type": "file", "mime": image.mime, "filename": image.name, "url": url})
     });
-    let model = attempt.model().clone();
-    let agent = attempt.agent.map(str::to_owned);
+    let model = seat.attempt.model().clone();
+    let agent = seat.station.agent.clone();
     if request.mode == Mode::Command {
         let (name, arguments) = request.command();
         return PromptBody::Command {

@@ -1,0 +1,188 @@
+//! A judge over the answers of a batch: anonymous, in both orders, and believed only when it says the same twice.
+
+use super::{BatchReport, TargetReport};
+use crate::{
+    Context,
+    direct::Company,
+    dispatch::{DispatchReport, Options, Refusal, dispatch},
+};
+use serde::Serialize;
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::Arc};
+use switchyard_agents::opencode::Sink;
+use switchyard_core::{
+    ModelRef,
+    compare::{
+        Anonymous, Mask, Names, Pass, Sheet,
+        judge::{Decision, Edge, JudgeTask, Judgement, PassOutcome, combine, parse, prompt},
+    },
+    dispatch::{Mode, Request, Selector},
+    schema::AnswerSchema,
+};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Characters of all answers together that a judge is shown.
+const CHARACTERS: usize = 120_000;
+
+/// What the judge said, with the models by name.
+#[derive(Debug, Clone, Serialize)]
+pub struct JudgeReport {
+    pub kind: &'static str,
+    pub judge: String,
+    pub decision: &'static str,
+    pub winner: Option<String>,
+    pub tie: Vec<String>,
+    /// Why there is no verdict.
+    pub why: Option<String>,
+    pub position_biased: Option<Edge>,
+    pub scores: BTreeMap<String, f64>,
+    /// In the judge's own words, one of each pass. Its labels are those that it was shown.
+    pub reasons: Vec<String>,
+    pub passes: Value,
+    pub cost_usd: f64,
+    pub cost_known: bool,
+}
+
+/// Compares the answers that came. With fewer than two there is nothing to compare, and that is said.
+pub async fn judge(
+    context: &Context,
+    question: &Request,
+    options: &Options,
+    batch: &mut BatchReport,
+    judge: Selector,
+    cancel: &CancellationToken,
+) -> JudgeReport {
+    let answers: Vec<(String, String, ModelRef)> = batch.results.iter().filter_map(answer).collect();
+    let (seed, _) = Uuid::new_v4().as_u64_pair();
+    let name = judge.to_json().get("model").and_then(Value::as_str).unwrap_or("a model by its tier").to_owned();
+    let anonymous = match Anonymous::new(answers.len(), seed) {
+        Ok(anonymous) => anonymous,
+        Err(error) => return JudgeReport::nothing(name, error.to_string()),
+    };
+    let names: Vec<Names> = answers
+        .iter()
+        .map(|(_, _, model)| Names { provider: model.provider.clone(), model: model.model.clone(), also: Vec::new() })
+        .collect();
+    let mask = Mask::new(&names, &question.prompt);
+    let texts: Vec<String> = answers.iter().map(|(_, text, _)| text.clone()).collect();
+    let task =
+        JudgeTask { question: &question.prompt, criteria: None, answers: &texts, mask: &mask, characters: CHARACTERS };
+    let sheets = Pass::BOTH.map(|pass| anonymous.sheet(pass));
+    let [forward, reversed] = &sheets;
+    let ask = |sheet| one_pass(context, question, options, &task, sheet, seed, judge.clone(), cancel);
+    let (first, second) = tokio::join!(ask(forward), ask(reversed));
+    let mut costs = (0.0, true);
+    let mut asked = name;
+    for report in [&first.1, &second.1].into_iter().flatten() {
+        asked = report.route.model.to_string();
+        costs.0 += report.cost_usd;
+        costs.1 &= report.cost_known;
+        batch.summary.usage = batch.summary.usage + report.usage;
+    }
+    batch.summary.cost_usd += costs.0;
+    batch.summary.cost_known &= costs.1;
+    let judgement = combine(&anonymous, [first.0, second.0]);
+    let called: Vec<String> = answers.into_iter().map(|(name, _, _)| name).collect();
+    JudgeReport::new(asked, &judgement, &called, costs)
+}
+
+fn answer(result: &TargetReport) -> Option<(String, String, ModelRef)> {
+    let report = result.answer()?;
+    let text = report.structured.as_ref().map_or_else(|| report.text.clone(), ToString::to_string);
+    Some((result.name(), text, report.route.model.clone()))
+}
+
+#[expect(clippy::too_many_arguments, reason = "one of two calls that differ in the order of the answers alone")]
+async fn one_pass(
+    context: &Context,
+    question: &Request,
+    options: &Options,
+    task: &JudgeTask<'_>,
+    sheet: &Sheet,
+    seed: u64,
+    judge: Selector,
+    cancel: &CancellationToken,
+) -> (PassOutcome, Option<DispatchReport>) {
+    let asked = prompt(task, sheet, seed);
+    let schema = match AnswerSchema::parse(&asked.schema.to_string()) {
+        Ok(schema) => schema,
+        Err(error) => return (PassOutcome::Failed { why: error.to_string() }, None),
+    };
+    let request =
+        Request { schema: Some(schema), ..Request::plain(asked.text, judge, Mode::Text, &question.directory) };
+    let options = Options {
+        company: Company::Many,
+        timeout: options.timeout,
+        via: options.via,
+        urgency: options.urgency,
+        task: options.task.clone(),
+        batch: options.batch.clone(),
+        ..Options::default()
+    };
+    let silent: Sink = Arc::new(|_| {});
+    match dispatch(context, &request, &options, &silent, cancel).await {
+        Err(refusal) => (PassOutcome::Failed { why: refused(&refusal) }, None),
+        Ok(report) => {
+            let outcome = match (&report.error, &report.structured) {
+                (Some(error), _) => PassOutcome::Failed { why: error.message.clone() },
+                (None, None) => PassOutcome::Failed { why: "its answer has no structure".into() },
+                (None, Some(value)) => match parse(value, sheet) {
+                    Ok(verdict) => PassOutcome::Verdict(verdict),
+                    Err(faults) => PassOutcome::Invalid { faults },
+                },
+            };
+            (outcome, Some(report))
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    format!("it was not asked: {refusal}")
+}
+
+impl JudgeReport {
+    fn nothing(judge: String, why: String) -> Self {
+        Self {
+            kind: "judge",
+            judge,
+            decision: "no_verdict",
+            winner: None,
+            tie: Vec::new(),
+            why: Some(why),
+            position_biased: None,
+            scores: BTreeMap::new(),
+            reasons: Vec::new(),
+            passes: Value::Array(Vec::new()),
+            cost_usd: 0.0,
+            cost_known: true,
+        }
+    }
+
+    fn new(judge: String, judgement: &Judgement, names: &[String], (cost_usd, cost_known): (f64, bool)) -> Self {
+        let name = |target: &usize| names.get(*target).cloned().unwrap_or_default();
+        let (decision, winner, tie, why) = match &judgement.decision {
+            Decision::Winner { target, .. } => ("winner", Some(name(target)), Vec::new(), None),
+            Decision::Tie { targets } => ("tie", None, targets.iter().map(name).collect(), None),
+            Decision::NoVerdict { why } => ("no_verdict", None, Vec::new(), Some(why.clone())),
+        };
+        let reasons = judgement.passes.iter().filter_map(|pass| match pass {
+            PassOutcome::Verdict(verdict) => Some(verdict.reason.clone()),
+            PassOutcome::Invalid { .. } | PassOutcome::Failed { .. } => None,
+        });
+        Self {
+            kind: "judge",
+            judge,
+            decision,
+            winner,
+            tie,
+            why,
+            position_biased: judgement.position_biased,
+            scores: judgement.scores.iter().map(|(target, score)| (name(target), *score)).collect(),
+            reasons: reasons.collect(),
+            passes: serde_json::to_value(&judgement.passes).unwrap_or_default(),
+            cost_usd,
+            cost_known,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! One structured call of a model that takes part in a comparison.
+
+use crate::{
+    Context,
+    direct::Company,
+    dispatch::{DispatchReport, Options, dispatch},
+};
+use serde_json::Value;
+use std::sync::Arc;
+use switchyard_agents::opencode::Sink;
+use switchyard_core::{
+    ModelRef,
+    dispatch::{Mode, Request, Selector},
+    schema::AnswerSchema,
+};
+use tokio_util::sync::CancellationToken;
+
+/// What was said, or why nothing was; and the bill, when there is one.
+pub(crate) struct Asked {
+    pub(crate) said: Result<Value, String>,
+    pub(crate) report: Option<DispatchReport>,
+}
+
+pub(crate) async fn ask(
+    context: &Context,
+    question: &Request,
+    options: &Options,
+    model: &ModelRef,
+    prompt: String,
+    schema: &Value,
+    cancel: &CancellationToken,
+) -> Asked {
+    let schema = match AnswerSchema::parse(&schema.to_string()) {
+        Ok(schema) => schema,
+        Err(error) => return Asked { said: Err(error.to_string()), report: None },
+    };
+    let request = Request {
+        schema: Some(schema),
+        system: question.system.clone(),
+        images: question.images.clone(),
+        ..Request::plain(prompt, Selector::Exact(model.clone()), Mode::Text, &question.directory)
+    };
+    // The whole has one limit of its own, which is held between the calls.
+    let options = Options { company: Company::Many, max_cost: None, ..options.clone() };
+    let silent: Sink = Arc::new(|_| {});
+    match dispatch(context, &request, &options, &silent, cancel).await {
+        Err(refusal) => Asked { said: Err(format!("it was not asked: {refusal}")), report: None },
+        Ok(report) => {
+            let said = match (&report.error, &report.structured) {
+                (Some(error), _) => Err(error.message.clone()),
+                (None, Some(value)) => Ok(value.clone()),
+                (None, None) => Err("its answer has no structure".to_owned()),
+            };
+            Asked { said, report: Some(report) }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A council: several models answer a question in rounds, see each other's answers without names, and one of them
+//! puts it together in the end, with the dissent.
+
+mod ask;
+mod purse;
+
+pub use purse::check_purse;
+
+use crate::{
+    Context,
+    dispatch::{DispatchReport, Options, Refusal},
+};
+use ask::{Asked, ask};
+use futures_util::future::join_all;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use switchyard_core::{
+    ModelRef, Nano, Usage,
+    compare::{
+        Label, Mask, Names,
+        council::{
+            Contribution, CouncilEstimate, CouncilTask, EndedBecause, Next, Purse, Round, Settings, Transcript, next,
+            parse, parse_synthesis, round_prompt, seat, synthesis_prompt, visible,
+        },
+    },
+    dispatch::Request,
+};
+use switchyard_host::paths::{private_dir, write_private};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Who sits in it, and who has the last word.
+#[derive(Debug, Clone)]
+pub struct Seats {
+    pub members: Vec<ModelRef>,
+    pub synthesis: ModelRef,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct CouncilReport {
+    pub id: Uuid,
+    pub status: &'static str,
+    /// The synthesis, or why there is none.
+    pub answer: Option<String>,
+    pub problem: Option<String>,
+    pub ended_because: Option<EndedBecause>,
+    /// Who a label is.
+    pub members: BTreeMap<Label, String>,
+    pub synthesis_by: String,
+    pub transcript: Transcript,
+    pub estimate: CouncilEstimate,
+    pub calls: usize,
+    pub usage: Usage,
+    pub cost_usd: f64,
+    pub cost_known: bool,
+    pub transcript_path: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+/// What all calls of a council have used.
+#[derive(Debug, Default)]
+struct Spent {
+    calls: usize,
+    usage: Usage,
+    cost: f64,
+    unknown: bool,
+}
+
+impl Spent {
+    fn add(&mut self, report: Option<&DispatchReport>) {
+        let Some(report) = report else { return };
+        self.calls += 1;
+        self.usage = self.usage + report.usage;
+        self.cost += report.cost_usd;
+        self.unknown |= !report.cost_known;
+    }
+}
+
+/// Holds the council. The estimate was checked against the budget before; it is held against `--max-cost` again
+/// before each round.
+pub async fn hold(
+    context: &Context,
+    question: &Request,
+    options: &Options,
+    seats: &Seats,
+    settings: &Settings,
+    show: &(dyn Fn(u32) + Sync),
+    cancel: &CancellationToken,
+) -> Result<CouncilReport, Refusal> {
+    let estimate = check_purse(context, question, options, seats, settings).await?;
+    let id = Uuid::now_v7();
+    let sheet = seat(seats.members.len(), fresh_seed()).map_err(|error| Refusal::Configuration(error.to_string()))?;
+    let names: Vec<Names> = seats
+        .members
+        .iter()
+        .map(|model| Names { provider: model.provider.clone(), model: model.model.clone(), also: Vec::new() })
+        .collect();
+    let mask = Mask::new(&names, &question.prompt);
+    let task = CouncilTask { question: &question.prompt, mask: &mask, settings };
+    let mut rounds: Vec<Round> = Vec::new();
+    let mut spent = Spent::default();
+    let per_round = estimate.cost.map_or(0.0, |cost| cost.as_usd() / f64::from(settings.rounds.max(1)));
+    let because = loop {
+        // What the rounds did cost is a better guess of the next one than any estimate.
+        let expected = if rounds.is_empty() { per_round } else { spent.cost / as_real(rounds.len()) };
+        let short = options.max_cost.is_some_and(|most| !rounds.is_empty() && spent.cost + expected > most.as_usd());
+        let purse = if short { Purse::Short } else { Purse::Enough };
+        let number = match next(&rounds, settings, purse) {
+            Next::End { because } => break because,
+            Next::Round { number } => number,
+        };
+        show(number);
+        let members = sheet.places().filter_map(|(label, member)| Some((label, seats.members.get(member)?)));
+        let calls = members.map(|(label, model)| {
+            let prompt = round_prompt(&task, label, &rounds, fresh_seed());
+            let heard = visible(&rounds, label);
+            async move {
+                let asked = ask(context, question, options, model, prompt.text, &prompt.schema, cancel).await;
+                let contribution = match asked.said {
+                    Ok(value) => match parse(&value, &heard) {
+                        Ok(answer) => Contribution::Answered(answer),
+                        Err(faults) => Contribution::Invalid { faults },
+                    },
+                    Err(why) => Contribution::Silent { why },
+                };
+                (label, contribution, asked.report)
+            }
+        });
+        let mut answers = BTreeMap::new();
+        for (label, contribution, report) in join_all(calls).await {
+            spent.add(report.as_ref());
+            answers.insert(label, contribution);
+        }
+        rounds.push(Round::after(&rounds, answers));
+        if cancel.is_cancelled() {
+            return Err(Refusal::Cancelled);
+        }
+    };
+    let mut transcript = Transcript {
+        question: question.prompt.clone(),
+        members: sheet.clone(),
+        rounds,
+        ended_because: Some(because),
+        synthesis: None,
+    };
+    let mut problem = None;
+    if transcript.rounds.iter().any(|round| round.given().next().is_some()) {
+        let prompt = synthesis_prompt(&task, &transcript.rounds, fresh_seed());
+        let Asked { said, report } =
+            ask(context, question, options, &seats.synthesis, prompt.text, &prompt.schema, cancel).await;
+        spent.add(report.as_ref());
+        match said.map(|value| parse_synthesis(&value, &transcript.rounds)) {
+            Ok(Ok(synthesis)) => transcript.synthesis = Some(synthesis),
+            Ok(Err(faults)) => problem = faults.first().map(|fault| format!("the synthesis is not valid: {fault}")),
+            Err(why) => problem = Some(format!("there is no synthesis: {why}")),
+        }
+    } else {
+        problem = Some("nobody has answered".to_owned());
+    }
+    let labels = sheet.places().filter_map(|(label, member)| Some((label, seats.members.get(member)?.to_string())));
+    let mut report = CouncilReport {
+        id,
+        status: if transcript.synthesis.is_some() { "ok" } else { "error" },
+        answer: transcript.synthesis.as_ref().map(|synthesis| synthesis.answer.clone()),
+        problem,
+        ended_because: transcript.ended_because,
+        members: labels.collect(),
+        synthesis_by: seats.synthesis.to_string(),
+        transcript,
+        estimate,
+        calls: spent.calls,
+        usage: spent.usage,
+        cost_usd: Nano::from_usd(spent.cost).unwrap_or_default().as_usd(),
+        cost_known: !spent.unknown,
+        transcript_path: None,
+        warnings: Vec::new(),
+    };
+    keep(context, &mut report).await;
+    Ok(report)
+}
+
+/// Keeps the transcript, for this user alone. That it cannot be kept must not cost the answer.
+async fn keep(context: &Context, report: &mut CouncilReport) {
+    let directory = context.paths.data_dir.join("councils");
+    let file = directory.join(format!("{}.json", report.id));
+    let text = serde_json::to_vec_pretty(&report).unwrap_or_default();
+    match private_dir(&directory).and_then(|()| write_private(&file, &text)) {
+        Ok(()) => report.transcript_path = Some(file.display().to_string()),
+        Err(error) => report.warnings.push(format!("the transcript could not be kept: {error}")),
+    }
+    let data = serde_json::json!({
+        "members": report.members, "rounds": report.transcript.rounds.len(), "ended_because": report.ended_because,
+        "calls": report.calls, "cost_usd": report.cost_usd, "transcript": report.transcript_path,
+    });
+    let now = switchyard_host::clock::now_micros();
+    if let Err(error) = context.store.append_event(now, "council.finished", &report.id.to_string(), &data).await {
+        report.warnings.push(format!("the council could not be recorded: {error}"));
+    }
+}
+
+/// Nobody who reads a prompt may know the next one's boundary.
+fn fresh_seed() -> u64 {
+    Uuid::new_v4().as_u64_pair().0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a council has ten rounds at most")]
+fn as_real(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,129 @@
+//! The way to a provider without OpenCode: whether there is one, and what it takes. Looked up once for each model.
+
+use crate::{Context, catalogue::places};
+use serde_json::{Map, Value};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+use switchyard_agents::{
+    openai::{Direct, Provider},
+    opencode::catalogue::access,
+};
+use switchyard_core::{
+    ModelRef,
+    config::Via,
+    dispatch::{Mode, Request},
+    route::Catalogue,
+};
+
+/// A provider that can be asked directly, with the name that it has for the model.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) provider: Provider,
+    pub(crate) model_id: String,
+    /// What OpenCode would add to the request for this model.
+    pub(crate) body: Map<String, Value>,
+    pub(crate) most_output: u64,
+}
+
+/// What is shared by all direct calls of a process.
+#[derive(Debug, Clone, Default)]
+pub struct Exchange {
+    client: Arc<OnceLock<Direct>>,
+    lines: Arc<Mutex<BTreeMap<(PathBuf, ModelRef), Found>>>,
+    lists: Arc<Mutex<BTreeMap<PathBuf, List>>>,
+}
+
+/// The models of a directory, and the providers that only its own settings describe.
+type List = (Arc<Catalogue>, BTreeSet<String>);
+
+/// A line, or why there is none.
+type Found = Result<Arc<Line>, String>;
+
+impl Exchange {
+    /// One client for all, so that connections are shared.
+    pub(crate) fn client(&self) -> Result<Direct, String> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let made = Direct::new().map_err(|error| error.to_string())?;
+        Ok(self.client.get_or_init(|| made).clone())
+    }
+
+    /// The list that was kept for a directory.
+    pub(crate) fn listed(&self, directory: &Path) -> Option<List> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner).get(directory).cloned()
+    }
+
+    pub(crate) fn keep_list(&self, directory: &Path, list: List) {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), list);
+    }
+
+    fn line(&self, context: &Context, directory: &Path, model: &ModelRef) -> Found {
+        let key = (directory.to_owned(), model.clone());
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.entry(key).or_insert_with(|| look_up(context, directory, model).map(Arc::new)).clone()
+    }
+}
+
+fn look_up(context: &Context, directory: &Path, model: &ModelRef) -> Result<Line, String> {
+    let found = access(&places(context, directory), model).map_err(|error| error.to_string())?;
+    let headers = found.headers.iter().map(|(name, value)| (name.as_str(), value));
+    let provider = Provider::new(&found.base_url, found.key.as_ref(), headers).map_err(|error| error.to_string())?;
+    Ok(Line { provider, model_id: found.model_id, body: found.body, most_output: found.max_output_tokens })
+}
+
+/// How many are asked by the same command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Company {
+    #[default]
+    Alone,
+    /// One of several that are asked at once.
+    Many,
+}
+
+/// The way that a request takes to a model.
+#[derive(Debug, Clone)]
+pub(crate) enum Way {
+    OpenCode,
+    Direct(Arc<Line>),
+    /// The direct way was demanded, and this is why there is none.
+    Barred(String),
+}
+
+pub(crate) fn way(context: &Context, request: &Request, via: Via, company: Company, model: &ModelRef) -> Way {
+    let demanded = match (via, company) {
+        (Via::Opencode, _) | (Via::Auto, Company::Alone) => return Way::OpenCode,
+        (Via::Direct, _) => true,
+        (Via::Auto, Company::Many) => false,
+    };
+    let found = match needs_opencode(context, request) {
+        Some(why) => Err(why.to_owned()),
+        None => context.exchange.line(context, &request.directory, model),
+    };
+    match found {
+        Ok(line) => Way::Direct(line),
+        Err(why) if demanded => Way::Barred(format!("{model} cannot be asked directly: {why}")),
+        Err(why) => {
+            tracing::debug!(%model, why, "it is asked through OpenCode");
+            Way::OpenCode
+        }
+    }
+}
+
+/// What only OpenCode can do.
+fn needs_opencode(context: &Context, request: &Request) -> Option<&'static str> {
+    if request.mode != Mode::Text {
+        Some("tools and commands are OpenCode's")
+    } else if request.session.is_some() || request.keep {
+        Some("sessions are OpenCode's")
+    } else if request.agent.is_some() {
+        Some("agents are OpenCode's")
+    } else if !context.config.server.url.is_empty() {
+        Some("a server is named, which has keys of its own")
+    } else {
+        None
+    }
+}

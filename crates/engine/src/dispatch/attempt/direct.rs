@@ -1,0 +1,176 @@
+//! An attempt at the provider itself, without OpenCode: the same record, judgement and bill.
+
+use super::{Attempt, Outcome, end_record, prompts::limits, record::record_begin, twice};
+use crate::{direct::Line, dispatch::refusal::Refusal};
+use serde_json::Value;
+use std::time::Instant;
+use switchyard_agents::{
+    openai::{Answered, Ask, Earlier},
+    opencode::{Failure, RunLimits},
+};
+use switchyard_core::{
+    ErrorClass, ModelRef, Nano, Usage,
+    money::{Price, round_exact},
+};
+
+/// What the prompts of an attempt came to.
+struct Spoken {
+    answered: Answered,
+    result: Result<(String, Option<Value>), Failure>,
+    usage: Usage,
+    cost: Nano,
+    known: bool,
+    warnings: Vec<String>,
+}
+
+pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &Line) -> Result<Outcome, Refusal> {
+    let began = Instant::now();
+    let store = &attempt.run.context.store;
+    record_begin(attempt, None).await?;
+    let spoken = speak(attempt, line).await;
+    let Spoken { answered, result, usage, cost, known, mut warnings } = spoken;
+    let model = attempt.model();
+    let answered_by = answered.model.as_ref().map(|_| ModelRef { variant: None, ..model.clone() });
+    let end = end_record(&result, answered_by.as_ref(), (usage, cost, known));
+    let settled = twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await;
+    warnings.extend(settled.as_ref().err().map(|error| format!("the dispatch could not be recorded: {error}")));
+    if !known && usage.total() > 0 {
+        warnings.push(if answered.usage_known {
+            format!("no price is known for {model}, so the cost is not known")
+        } else {
+            "the provider did not report all of its tokens, so the cost is a lower bound".into()
+        });
+    }
+    Ok(Outcome {
+        result,
+        text: answered.text,
+        answered_by,
+        usage,
+        cost,
+        cost_known: known,
+        session: String::new(),
+        kept: false,
+        settled: settled.is_ok(),
+        warnings,
+        duration: began.elapsed(),
+        gave_up: answered.gave_up,
+        tool_calls: 0,
+        stopped: true,
+    })
+}
+
+/// Asks until the answer fits its schema, or the tries or the time are used up.
+async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
+    let run = attempt.run;
+    let request = run.request;
+    let model = attempt.catalogue.find(attempt.model()).ok();
+    let price = model.map(|model| model.price).unwrap_or_default();
+    let client = match run.context.exchange.client() {
+        Ok(client) => client,
+        Err(why) => return unspoken(why),
+    };
+    let mut said: Vec<(String, String)> = Vec::new();
+    let mut prompt = request.prompt.clone();
+    let mut total = Total::default();
+    let mut warnings = Vec::new();
+    loop {
+        let earlier: Vec<Earlier<'_>> = said.iter().map(|(prompt, answer)| Earlier { prompt, answer }).collect();
+        let limits: RunLimits = limits(attempt);
+        let answered = client
+            .ask(Ask {
+                provider: &line.provider,
+                model: &line.model_id,
+                system: request.system.as_deref(),
+                earlier: &earlier,
+                prompt: &prompt,
+                images: &request.images,
+                schema: request.schema.as_ref().map(switchyard_core::schema::AnswerSchema::source),
+                max_output_tokens: Some(line.most_output),
+                extra: Some(&line.body),
+                limits: limits.into(),
+                sink: run.sink,
+                cancel: run.cancel,
+            })
+            .await;
+        total.add(&answered, &price);
+        let fault = match (&request.schema, &answered.outcome) {
+            (Some(schema), Ok(())) => {
+                let faults = schema.faults(answered.structured.as_ref().unwrap_or(&Value::Null));
+                (!faults.is_empty()).then(|| faults.join("; "))
+            }
+            (Some(_), Err(failure)) if failure.class == ErrorClass::StructuredOutputFailed => {
+                Some(failure.message.clone())
+            }
+            _ => None,
+        };
+        let tries = said.len();
+        let spent = attempt.left.is_some_and(|left| total.cost >= left);
+        let result = match fault {
+            None => match &answered.outcome {
+                Ok(()) => Ok((answered.text.clone(), answered.structured.clone())),
+                Err(failure) => Err(failure.clone()),
+            },
+            Some(fault) if tries >= run.context.config.dispatch.structured_retries as usize => {
+                let message = format!("no answer fits the schema after {} tries: {fault}", tries + 1);
+                Err(Failure::new(ErrorClass::StructuredOutputFailed, message))
+            }
+            Some(_) if spent => {
+                let most = attempt.left.unwrap_or_default();
+                let message = format!("stopped at a cost of {}: no more than {most} was allowed", total.cost);
+                Err(Failure::new(ErrorClass::BudgetRefused, message))
+            }
+            Some(fault) => {
+                warnings.push(format!("try {} did not fit the schema: {fault}", tries + 1));
+                said.push((prompt, answered.text));
+                prompt =
+                    format!("Your last answer does not fit the required schema: {fault}\nAnswer again, corrected.");
+                continue;
+            }
+        };
+        let Total { usage, cost, known } = total;
+        return Spoken { answered, result, usage, cost, known, warnings };
+    }
+}
+
+/// What all prompts of an attempt used.
+struct Total {
+    usage: Usage,
+    cost: Nano,
+    known: bool,
+}
+
+impl Default for Total {
+    fn default() -> Self {
+        Self { usage: Usage::default(), cost: Nano::ZERO, known: true }
+    }
+}
+
+impl Total {
+    /// What the provider says that it charges is the truth; otherwise the price of the model is.
+    fn add(&mut self, answered: &Answered, price: &Price) {
+        self.usage = self.usage + answered.usage;
+        let priced = !price.is_zero() || answered.usage.total() == 0;
+        self.cost = self.cost + answered.cost.unwrap_or_else(|| round_exact(price.exact(&answered.usage)));
+        self.known &= answered.usage_known && (answered.cost.is_some() || priced);
+    }
+}
+
+/// There is not even a client.
+fn unspoken(why: String) -> Spoken {
+    let failure = Failure::new(ErrorClass::Network, why);
+    let answered = Answered {
+        outcome: Err(failure.clone()),
+        text: String::new(),
+        structured: None,
+        form: None,
+        model: None,
+        usage: Usage::default(),
+        usage_known: true,
+        cost: None,
+        retries: 0,
+        first_token: None,
+        gave_up: None,
+    };
+    let (usage, cost) = (Usage::default(), Nano::ZERO);
+    Spoken { answered, result: Err(failure), usage, cost, known: true, warnings: Vec::new() }
+}

@@ -1,0 +1,58 @@
+//! The OpenCode server of a dispatch: acquired when an attempt first needs one, and given back at the end.
+
+use super::refusal::Refusal;
+use crate::{
+    Context,
+    server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
+};
+use switchyard_agents::opencode::{Client, launch::TEXT_AGENT};
+use switchyard_core::{
+    DispatchId,
+    dispatch::{Mode, Request},
+};
+use tokio::sync::OnceCell;
+
+/// A server with a client that works in the request's directory.
+pub(super) struct Station {
+    pub(super) acquired: Acquired,
+    pub(super) client: Client,
+    /// The agent that leads. One that was named is looked for before the first prompt.
+    pub(super) agent: Option<String>,
+}
+
+impl Station {
+    pub(super) fn new(acquired: Acquired, request: &Request) -> Self {
+        let client = acquired.client.in_directory(&request.directory);
+        let agent = request.agent.clone().or_else(|| own_agent(request, &acquired));
+        Self { acquired, client, agent }
+    }
+}
+
+/// Our own agent exists on servers that we started.
+fn own_agent(request: &Request, acquired: &Acquired) -> Option<String> {
+    (request.mode == Mode::Text && acquired.managed.is_some()).then(|| TEXT_AGENT.to_owned())
+}
+
+/// The station of a dispatch that began without one.
+pub(super) async fn late<'a>(
+    cell: &'a OnceCell<Station>,
+    context: &Context,
+    request: &Request,
+    id: DispatchId,
+) -> Result<&'a Station, Refusal> {
+    cell.get_or_try_init(|| async {
+        let station = Station::new(acquire(context, id, &Want::Any).await?, request);
+        let stamps = project_stamps(&request.directory);
+        let managed = station.acquired.managed;
+        // What it has to tell was told when the directory was looked at.
+        drop(refresh_instance(context, managed, &station.client, &request.directory, &stamps).await);
+        Ok(station)
+    })
+    .await
+}
+
+pub(super) async fn leave(cell: OnceCell<Station>, context: &Context, id: DispatchId) {
+    if let Some(station) = cell.into_inner() {
+        release(context, station.acquired, id).await;
+    }
+}

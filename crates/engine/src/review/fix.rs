@@ -1,0 +1,53 @@
+//! Having findings fixed: one agent works in the directory, and is told what was found.
+
+use crate::{
+    Context,
+    dispatch::{DispatchReport, Options, Refusal, dispatch},
+};
+use std::path::Path;
+use switchyard_agents::opencode::Sink;
+use switchyard_core::{
+    compare::{Part, consensus::Finding, fence},
+    dispatch::{Mode, Request, Selector},
+};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Sends an agent to mend what was found. It changes files and commits nothing.
+pub async fn fix(
+    context: &Context,
+    findings: &[Finding],
+    directory: &Path,
+    model: Selector,
+    options: &Options,
+    sink: &Sink,
+    cancel: &CancellationToken,
+) -> Result<DispatchReport, Refusal> {
+    let request = Request::plain(prompt(findings), model, Mode::Agent, directory);
+    dispatch(context, &request, options, sink, cancel).await
+}
+
+/// The findings are words of other models, so they are fenced.
+fn prompt(findings: &[Finding]) -> String {
+    let listed: Vec<String> = findings
+        .iter()
+        .map(|finding| {
+            let place = match (&finding.file, finding.line) {
+                (Some(file), Some(line)) => format!("{file}:{line}: "),
+                (Some(file), None) => format!("{file}: "),
+                (None, _) => String::new(),
+            };
+            let severity = serde_json::to_value(finding.severity).unwrap_or_default();
+            format!("- [{}] {place}{}", severity.as_str().unwrap_or_default(), finding.text)
+        })
+        .collect();
+    let fenced = fence(Uuid::new_v4().as_u64_pair().0, &[Part::new("findings", &listed.join("\n"))]);
+    format!(
+        "Reviewers have looked at the changes in this directory and found the following.\n\n{rule}\n\n{blocks}\n\n\
+         Mend each finding that is true, with the smallest change that does it, and leave everything else as it is. \
+         Where a finding is wrong, change nothing for it. Do not commit. In the end say in a few sentences what you \
+         changed for which finding, and which ones you hold to be wrong and why.",
+        rule = fenced.rule(),
+        blocks = fenced.blocks.join("\n\n"),
+    )
+}

@@ -1,0 +1,87 @@
+//! A review of a change by several models, and the loop that has its findings fixed until none is left.
+
+mod fix;
+
+pub use fix::fix;
+
+use crate::{
+    Context,
+    batch::{BatchReport, ConsensusReport, Step, Target, agree, reviewed, run_batch},
+    dispatch::Options,
+};
+use std::path::Path;
+use switchyard_core::{
+    compare::{
+        Part,
+        consensus::{Finding, Reviewed, schema},
+        escalation::{Outcome, Rule},
+        fence,
+        review_loop::Looked,
+    },
+    dispatch::{Mode, Request, Selector},
+    schema::AnswerSchema,
+};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// A diff that is longer is not reviewed as a whole by anybody; the rest is said to be missing.
+pub const MOST_DIFF: usize = 400_000;
+
+/// One look of all reviewers at one change.
+#[derive(Debug)]
+pub struct Review {
+    pub batch: BatchReport,
+    pub consensus: ConsensusReport,
+    pub looked: Looked,
+}
+
+/// Lets all targets review the change.
+pub async fn review(
+    context: &Context,
+    diff: &str,
+    directory: &Path,
+    options: &Options,
+    targets: &[Target],
+    rule: &Rule,
+    show: &(dyn Fn(Step<'_>) + Sync),
+    cancel: &CancellationToken,
+) -> Review {
+    let request = request(diff, directory);
+    let mut batch = run_batch(context, &request, options, targets, show, cancel).await;
+    let consensus = agree(&batch, rule);
+    batch.verdict = serde_json::to_value(&consensus).ok();
+    let reviews: Vec<Reviewed> = batch.results.iter().map(reviewed).collect();
+    let findings: Vec<Finding> =
+        reviews.iter().filter_map(Reviewed::review).flat_map(|review| review.findings.clone()).collect();
+    let is_whole = reviews.iter().all(|reviewed| reviewed.review().is_some());
+    let looked = if is_whole { Looked::Whole(findings) } else { Looked::Partly(findings) };
+    Review { batch, consensus, looked }
+}
+
+impl Review {
+    /// What the reviewers' word leads to.
+    #[must_use]
+    pub fn follow(&self) -> Outcome {
+        self.consensus.decision.follow
+    }
+}
+
+/// The question to a reviewer. The change is fenced: what it says are not orders.
+#[must_use]
+pub fn request(diff: &str, directory: &Path) -> Request {
+    let shown: String = diff.chars().take(MOST_DIFF).collect();
+    let note = (shown.len() < diff.len()).then(|| "the end of the change is missing here".to_owned());
+    let fenced = fence(Uuid::new_v4().as_u64_pair().0, &[Part { name: "change".into(), note, text: shown }]);
+    let prompt = format!(
+        "Review a change to a program, given as a diff.\n\n{rule}\n\n{blocks}\n\n\
+         Look for what is wrong with the change itself: wrong results, lost data, security holes, races, leaks, broken \
+         callers, missing checks. Not for taste. Every finding names the file and the line in the new version, how \
+         grave it is (critical, major, minor, info) and, in one or two sentences, what happens and why. Report nothing \
+         that you cannot point to in the change. `verdict` is `approve` when it may go in as it is, `reject` when it \
+         must not, `unsure` when you cannot tell.",
+        rule = fenced.rule(),
+        blocks = fenced.blocks.join("\n\n"),
+    );
+    let schema = AnswerSchema::parse(&schema().to_string()).ok();
+    Request { schema, ..Request::plain(prompt, Selector::Default, Mode::Text, directory) }
+}

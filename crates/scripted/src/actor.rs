@@ -1,0 +1,25 @@
+//! An answer that is made from what was asked, for scripts in code: a judge that looks for a text, a reviewer that
+//! reads a change. It is called once for each request, and others wait meanwhile.
+
+use crate::{openai::Said, step::Step};
+use std::{fmt, sync::Arc};
+
+/// Answers by what it is told.
+#[derive(Clone)]
+pub(crate) struct Actor(Arc<dyn Fn(&[Said]) -> Step + Send + Sync>);
+
+impl Actor {
+    pub fn new(answer: impl Fn(&[Said]) -> Step + Send + Sync + 'static) -> Self {
+        Self(Arc::new(answer))
+    }
+
+    pub fn answer(&self, said: &[Said]) -> Step {
+        (self.0)(said)
+    }
+}
+
+impl fmt::Debug for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Actor")
+    }
+}
