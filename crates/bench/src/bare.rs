@@ -76,7 +76,8 @@ pub async fn direct(base_url: &str, text: &str, calls: usize) {
             "model": format!("m{number}"), "stream": true, "stream_options": {"include_usage": true},
             "messages": [{"role": "user", "content": text}],
         });
-        let request = client.post(format!("{base_url}/chat/completions")).bearer_auth(switchyard_testkit::environment::API_KEY);
+        let request =
+            client.post(format!("{base_url}/chat/completions")).bearer_auth(switchyard_testkit::environment::API_KEY);
         let answer = request.json(&body).send().await.expect("an answer").text().await.expect("a text");
         assert!(answer.contains("[DONE]"), "{answer}");
     }

@@ -57,7 +57,7 @@ fn batch(env: &TestEnv, targets: usize, via: &str) -> (f64, f64) {
         highest = highest.max(line.trim().trim_end_matches(" kB").trim().parse().unwrap_or(0.0) / 1024.0);
         std::thread::sleep(Duration::from_millis(5));
     }
-    let report: Value = finish(running).expect_ok();
+    let report: Value = finish(running).expect_code(0).json();
     let took = millis(began.elapsed());
     assert_eq!(report["summary"]["ok"], json!(targets), "{report}");
     (took, highest)
@@ -85,7 +85,7 @@ fn overhead(env: &TestEnv, limits: &mut Limits) {
     let ours = env.provider.script("ours", vec![Step::text("an answer"); CALLS]);
     let names: Vec<String> = (0..CALLS).map(|number| format!("scripted/m{number}")).collect();
     let list = json!(names).to_string();
-    env.run(&["dispatch", "--json", "--via", "direct", "-m", &list, &ours]).expect_ok();
+    env.run(&["dispatch", "--json", "--via", "direct", "-m", &list, &ours]).expect_code(0);
     let bare = env.provider.script("plain", vec![Step::text("an answer"); CALLS]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(direct(&env.provider.base_url(), &bare, CALLS));

@@ -1,6 +1,6 @@
 //! The way to a provider without OpenCode: whether there is one, and what it takes. Looked up once for each model.
 
-use crate::{Context, catalogue::places};
+use crate::{Context, catalogue::places, recover::recover_abandoned};
 use serde_json::{Map, Value};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,6 +17,11 @@ use switchyard_core::{
     dispatch::{Mode, Request},
     route::Catalogue,
 };
+use switchyard_store::DispatchRecord;
+use tokio::sync::OnceCell;
+
+/// Open dispatches that are looked at in one go, at most.
+const AT_ONCE: u32 = 200;
 
 /// A provider that can be asked directly, with the name that it has for the model.
 #[derive(Debug)]
@@ -34,6 +39,7 @@ pub struct Exchange {
     client: Arc<OnceLock<Direct>>,
     lines: Arc<Mutex<BTreeMap<(PathBuf, ModelRef), Found>>>,
     lists: Arc<Mutex<BTreeMap<PathBuf, List>>>,
+    swept: Arc<OnceCell<()>>,
 }
 
 /// The models of a directory, and the providers that only its own settings describe.
@@ -59,6 +65,23 @@ impl Exchange {
 
     pub(crate) fn keep_list(&self, directory: &Path, list: List) {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), list);
+    }
+
+    /// Closes what processes have left open that died in the middle of a direct call, so that what they had set aside
+    /// is free again. On a server its keeper does that; who works without one does it himself, once.
+    pub(crate) async fn sweep(&self, context: &Context) {
+        let sweep = || async {
+            let open = context.store.unfinished_dispatches(AT_ONCE).await.unwrap_or_default();
+            let is_direct = |dispatch: &&DispatchRecord| {
+                dispatch.attempts.iter().all(|attempt| attempt.server.is_none() && attempt.session.is_none())
+            };
+            for dispatch in open.iter().filter(is_direct) {
+                if let Err(error) = recover_abandoned(context, Some(dispatch.id)).await {
+                    tracing::warn!(%error, dispatch = %dispatch.id, "an abandoned dispatch could not be closed");
+                }
+            }
+        };
+        self.swept.get_or_init(sweep).await;
     }
 
     fn line(&self, context: &Context, directory: &Path, model: &ModelRef) -> Found {
@@ -99,13 +122,13 @@ pub(crate) fn way(context: &Context, request: &Request, via: Via, company: Compa
         (Via::Direct, _) => true,
         (Via::Auto, Company::Many) => false,
     };
-    let found = match needs_opencode(context, request) {
-        Some(why) => Err(why.to_owned()),
-        None => context.exchange.line(context, &request.directory, model),
-    };
-    match found {
+    // The setting of a provider is about text; what a request itself demands was looked at before.
+    if needs_opencode(context, request).is_some() {
+        return Way::OpenCode;
+    }
+    match context.exchange.line(context, &request.directory, model) {
         Ok(line) => Way::Direct(line),
-        Err(why) if demanded => Way::Barred(format!("{model} cannot be asked directly: {why}")),
+        Err(why) if demanded => Way::Barred(format!("{model}: {why}")),
         Err(why) => {
             tracing::debug!(%model, why, "it is asked through OpenCode");
             Way::OpenCode
@@ -114,7 +137,7 @@ pub(crate) fn way(context: &Context, request: &Request, via: Via, company: Compa
 }
 
 /// What only OpenCode can do.
-fn needs_opencode(context: &Context, request: &Request) -> Option<&'static str> {
+pub(crate) fn needs_opencode(context: &Context, request: &Request) -> Option<&'static str> {
     if request.mode != Mode::Text {
         Some("tools and commands are OpenCode's")
     } else if request.session.is_some() || request.keep {

@@ -4,9 +4,11 @@
 use crate::{openai::Said, step::Step};
 use std::{fmt, sync::Arc};
 
+type Answering = dyn Fn(&[Said]) -> Step + Send + Sync;
+
 /// Answers by what it is told.
 #[derive(Clone)]
-pub(crate) struct Actor(Arc<dyn Fn(&[Said]) -> Step + Send + Sync>);
+pub(crate) struct Actor(Arc<Answering>);
 
 impl Actor {
     pub fn new(answer: impl Fn(&[Said]) -> Step + Send + Sync + 'static) -> Self {

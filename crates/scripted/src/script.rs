@@ -79,7 +79,9 @@ impl Scripts {
         });
         match key {
             Some(key) => Matched::Key(key.clone()),
-            None if self.models.contains_key(model) || self.actors.contains_key(model) => Matched::Model(model.to_owned()),
+            None if self.models.contains_key(model) || self.actors.contains_key(model) => {
+                Matched::Model(model.to_owned())
+            }
             None => Matched::Nothing,
         }
     }
@@ -160,6 +162,22 @@ mod tests {
         assert_eq!(scripts.take(&matched), Some(Step::text("two")));
         assert_eq!(scripts.take(&matched), None);
         assert_eq!(scripts.find("alpha", &said(&[("user", "k")])), matched);
+    }
+
+    #[test]
+    fn an_actor_answers_what_the_scripts_of_its_model_do_not() {
+        let mut scripts = Scripts::default();
+        scripts.cast("beta", Actor::new(|said| Step::text(format!("heard {}", said.len()))));
+        scripts.add_key("k", vec![]);
+        let hello = said(&[("system", "x"), ("user", "hello")]);
+        let matched = scripts.find("beta", &hello);
+        assert_eq!(matched, Matched::Model("beta".to_owned()));
+        assert_eq!((scripts.take(&matched), scripts.act(&matched, &hello)), (None, Some(Step::text("heard 2"))));
+        scripts.add_model("beta", vec![Step::text("first")]);
+        assert_eq!(scripts.take(&matched), Some(Step::text("first")), "a step comes before it");
+        let keyed = said(&[("user", "k")]);
+        assert_eq!(scripts.act(&scripts.find("beta", &keyed), &keyed), None, "a key has its own answers");
+        assert_eq!(scripts.find("alpha", &hello), Matched::Nothing);
     }
 
     #[test]

@@ -145,6 +145,9 @@ impl From<Refusal> for Failure {
             Refusal::OtherDirectory { directory, .. } => {
                 Self::usage(message, format!("go on with it there: --dir {directory}"))
             }
+            Refusal::NotDirect(_) => {
+                Self::usage(message, "leave out --via, or set `via` of this provider to \"auto\" or \"opencode\"")
+            }
             Refusal::SameTarget { .. } => Self::usage(message, "name each model once"),
             Refusal::SessionBusy { .. } => Self::usage(message, "wait for it, or start a new session"),
             Refusal::Server(ServerError::Api(_)) => Self {

@@ -54,7 +54,7 @@ pub fn spread(policy: Policy, each: &[(f64, f64)]) -> (f64, f64) {
     let cost = sorted(each.iter().map(|(_, cost)| *cost).collect());
     let middle = each.len() / 2;
     println!(
-        "  {:<32} success worst {:>6.2} % median {:>6.2} %; cost median {:>5.1} % worst {:>5.1} %; both reached {reached}",
+        "  {:<32} success worst {:>5.2} % median {:>5.2} %; cost median {:>4.1} % worst {:>4.1} %; reached {reached}",
         policy.name(),
         success[0],
         success[middle],

@@ -14,6 +14,8 @@ use serde::Serialize;
 
 /// Rates that are equal on paper may differ by this much in a float.
 const HAIR: f64 = 1e-6;
+/// Outcomes that a tier must have to surpass a weaker one that qualifies.
+const LEAST_TO_SURPASS: u64 = 5;
 /// Outcomes of which age has left less than one whole say nothing any more.
 const LEAST_WEIGHT: f64 = 1.0;
 
@@ -165,7 +167,7 @@ fn surpassed<'a>(
     }
     let reaches = f64::midpoint(standing.success_percent, standing.upper_percent);
     let line = reaches + f64::from(asked.settings.tolerance_points) + HAIR;
-    let least = u64::from(asked.settings.samples);
+    let least = u64::from(asked.settings.samples).max(LEAST_TO_SURPASS);
     let stronger = judged.iter().filter(|(other, record)| *other > place && record.samples >= least);
     stronger.map(|(_, other)| *other).find(|other| f64::midpoint(other.success_percent, other.lower_percent) > line)
 }

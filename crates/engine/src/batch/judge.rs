@@ -1,6 +1,6 @@
 //! A judge over the answers of a batch: anonymous, in both orders, and believed only when it says the same twice.
 
-use super::{BatchReport, TargetReport};
+use super::{BatchReport, TargetReport, report::sum};
 use crate::{
     Context,
     direct::Company,
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{
-    ModelRef,
+    ModelRef, Nano,
     compare::{
         Anonymous, Mask, Names, Pass, Sheet,
         judge::{Decision, Edge, JudgeTask, Judgement, PassOutcome, combine, parse, prompt},
@@ -55,10 +55,10 @@ pub async fn judge(
 ) -> JudgeReport {
     let answers: Vec<(String, String, ModelRef)> = batch.results.iter().filter_map(answer).collect();
     let (seed, _) = Uuid::new_v4().as_u64_pair();
-    let name = judge.to_json().get("model").and_then(Value::as_str).unwrap_or("a model by its tier").to_owned();
+    let name = asked_for(&judge);
     let anonymous = match Anonymous::new(answers.len(), seed) {
         Ok(anonymous) => anonymous,
-        Err(error) => return JudgeReport::nothing(name, error.to_string()),
+        Err(error) => return JudgeReport::nothing(name, format!("failed to {error}")),
     };
     let names: Vec<Names> = answers
         .iter()
@@ -70,17 +70,21 @@ pub async fn judge(
         JudgeTask { question: &question.prompt, criteria: None, answers: &texts, mask: &mask, characters: CHARACTERS };
     let sheets = Pass::BOTH.map(|pass| anonymous.sheet(pass));
     let [forward, reversed] = &sheets;
+    // Each of both passes may have half of what the answers have left.
+    let spent = Nano::from_usd(batch.summary.cost_usd).unwrap_or_default();
+    let left = options.max_cost.map(|most| Nano(most.less(spent).0 / 2));
+    let options = &Options { max_cost: left, ..options.clone() };
     let ask = |sheet| one_pass(context, question, options, &task, sheet, seed, judge.clone(), cancel);
     let (first, second) = tokio::join!(ask(forward), ask(reversed));
     let mut costs = (0.0, true);
     let mut asked = name;
     for report in [&first.1, &second.1].into_iter().flatten() {
         asked = report.route.model.to_string();
-        costs.0 += report.cost_usd;
+        costs.0 = sum([costs.0, report.cost_usd]);
         costs.1 &= report.cost_known;
         batch.summary.usage = batch.summary.usage + report.usage;
     }
-    batch.summary.cost_usd += costs.0;
+    batch.summary.cost_usd = sum([batch.summary.cost_usd, costs.0]);
     batch.summary.cost_known &= costs.1;
     let judgement = combine(&anonymous, [first.0, second.0]);
     let called: Vec<String> = answers.into_iter().map(|(name, _, _)| name).collect();
@@ -89,7 +93,10 @@ pub async fn judge(
 
 fn answer(result: &TargetReport) -> Option<(String, String, ModelRef)> {
     let report = result.answer()?;
-    let text = report.structured.as_ref().map_or_else(|| report.text.clone(), ToString::to_string);
+    // What is too long to be shown is in a file, and a judge needs the end of it too.
+    let whole = report.full_text_path.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    let said = || whole.unwrap_or_else(|| report.text.clone());
+    let text = report.structured.as_ref().map_or_else(said, ToString::to_string);
     Some((result.name(), text, report.route.model.clone()))
 }
 
@@ -116,6 +123,7 @@ async fn one_pass(
         timeout: options.timeout,
         via: options.via,
         urgency: options.urgency,
+        max_cost: options.max_cost,
         task: options.task.clone(),
         batch: options.batch.clone(),
         ..Options::default()
@@ -134,6 +142,17 @@ async fn one_pass(
             };
             (outcome, Some(report))
         }
+    }
+}
+
+/// As it was asked for, until it is known who answered.
+fn asked_for(judge: &Selector) -> String {
+    let requested = judge.to_json();
+    let named = requested.as_object().and_then(|fields| fields.iter().next());
+    match named {
+        Some((kind, Value::String(name))) if kind == "model" => name.clone(),
+        Some((kind, Value::String(name))) => format!("{kind} {name}"),
+        _ => "the default model".to_owned(),
     }
 }
 

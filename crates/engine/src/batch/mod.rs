@@ -3,6 +3,7 @@
 
 mod agree;
 mod judge;
+mod purse;
 mod report;
 mod targets;
 
@@ -45,12 +46,22 @@ pub async fn run_batch(
     let began = Instant::now();
     let gates = Gates::new(context, targets);
     let silent: Sink = Arc::new(|_| {});
-    let (gates, silent) = (&gates, &silent);
+    let shares = purse::shares(context, request, targets, options.max_cost).await;
+    let (gates, silent, shares) = (&gates, &silent, &shares);
     let mut running: FuturesUnordered<_> = targets
         .iter()
         .enumerate()
         .map(|(place, target)| async move {
-            let report = one(context, request, options, target, gates, silent, show, cancel).await;
+            let report = match shares {
+                Ok(shares) => {
+                    let options = Options { max_cost: shares.get(place).copied().flatten(), ..options.clone() };
+                    one(context, request, &options, target, gates, silent, show, cancel).await
+                }
+                Err(why) => {
+                    let refusal = Refusal::Budget { why: why.clone() };
+                    TargetReport::Refused(RefusedTarget::new(target, &refusal, began.elapsed()))
+                }
+            };
             (place, report)
         })
         .collect();

@@ -5,7 +5,7 @@ use crate::dispatch::{DispatchReport, ErrorReport, Refusal, Status};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
-use switchyard_core::{ErrorClass, Usage};
+use switchyard_core::{ErrorClass, Nano, Usage};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct BatchReport {
@@ -31,7 +31,7 @@ pub struct Summary {
 #[serde(untagged)]
 pub enum TargetReport {
     Ran(Box<DispatchReport>),
-    Refused(RefusedTarget),
+    Refused(Box<RefusedTarget>),
 }
 
 /// A target that nothing was sent to, with the same fields as one that ran.
@@ -69,14 +69,14 @@ pub struct RefusedError {
 }
 
 impl RefusedTarget {
-    pub(super) fn new(target: &Target, refusal: &Refusal, took: Duration) -> Self {
+    pub(super) fn new(target: &Target, refusal: &Refusal, took: Duration) -> Box<Self> {
         let class = refusal.class();
         let status = if class == Some(ErrorClass::Timeout) { Status::Timeout } else { Status::Error };
         let model = match &target.chosen {
             Ok(model) => json!(model),
             Err(_) => Value::Null,
         };
-        Self {
+        Box::new(Self {
             status,
             text: String::new(),
             structured: None,
@@ -101,7 +101,7 @@ impl RefusedTarget {
                 retryable: class.is_some_and(ErrorClass::retryable),
             },
             name: target.name.clone(),
-        }
+        })
     }
 }
 
@@ -163,11 +163,16 @@ impl BatchReport {
             timeouts: count(Status::Timeout),
             wall_ms: millis(wall),
             usage: ran().fold(Usage::default(), |sum, report| sum + report.usage),
-            cost_usd: ran().map(|report| report.cost_usd).sum(),
+            cost_usd: sum(ran().map(|report| report.cost_usd)),
             cost_known: ran().all(|report| report.cost_known),
         };
         Self { results, summary, verdict: None }
     }
+}
+
+/// Added up to the nano-dollar: a sum of fractions would show how it was made.
+pub(super) fn sum(costs: impl IntoIterator<Item = f64>) -> f64 {
+    costs.into_iter().filter_map(Nano::from_usd).sum::<Nano>().as_usd()
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -32,6 +32,8 @@ pub async fn expand(
     needs: Needs,
     directory: &Path,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
+    // What the dead had set aside must not stand in the way of the living.
+    context.exchange.sweep(context).await;
     let around = surroundings(context, directory, Refresh::IfStale).await?;
     match targets {
         Targets::Named(names) => {

@@ -13,12 +13,15 @@ use switchyard_store::{BudgetPeriod, BudgetRule, Measure, bucket};
 pub struct Concern<'a> {
     pub task: Option<&'a str>,
     pub batch: Option<&'a str>,
+    /// Those of every task and batch, for a look at all.
+    pub everybody: bool,
 }
 
 impl Concern<'_> {
     fn includes(&self, key: &Key) -> bool {
         match key.kind {
             Kind::Overall | Kind::Provider | Kind::Tier => true,
+            Kind::Batch | Kind::Task if self.everybody => true,
             Kind::Batch => self.batch == Some(key.name.as_str()),
             Kind::Task => self.task == Some(key.name.as_str()),
         }

@@ -106,7 +106,7 @@ pub async fn hold(
         let short = options.max_cost.is_some_and(|most| !rounds.is_empty() && spent.cost + expected > most.as_usd());
         let purse = if short { Purse::Short } else { Purse::Enough };
         let number = match next(&rounds, settings, purse) {
-            Next::End { because } => break because,
+            Next::End { because } => break Some(because),
             Next::Round { number } => number,
         };
         show(number);
@@ -132,19 +132,22 @@ pub async fn hold(
             answers.insert(label, contribution);
         }
         rounds.push(Round::after(&rounds, answers));
+        // What was said is paid for, so it is told; nobody is asked to put it together any more.
         if cancel.is_cancelled() {
-            return Err(Refusal::Cancelled);
+            break None;
         }
     };
     let mut transcript = Transcript {
         question: question.prompt.clone(),
         members: sheet.clone(),
         rounds,
-        ended_because: Some(because),
+        ended_because: because,
         synthesis: None,
     };
     let mut problem = None;
-    if transcript.rounds.iter().any(|round| round.given().next().is_some()) {
+    if because.is_none() {
+        problem = Some(format!("it was cancelled in round {}", transcript.rounds.len()));
+    } else if transcript.rounds.iter().any(|round| round.given().next().is_some()) {
         let prompt = synthesis_prompt(&task, &transcript.rounds, fresh_seed());
         let Asked { said, report } =
             ask(context, question, options, &seats.synthesis, prompt.text, &prompt.schema, cancel).await;

@@ -158,7 +158,7 @@ async fn made(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
     let run = attempt.run;
     match run.way(&attempt.resolution.model) {
         Way::Direct(line) => return run_direct(attempt, &line).await,
-        Way::Barred(why) => return Err(Refusal::Configuration(why)),
+        Way::Barred(why) => return Err(Refusal::NotDirect(why)),
         Way::OpenCode => {}
     }
     let station = late(run.station, run.context, run.request, run.id).await?;

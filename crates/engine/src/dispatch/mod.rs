@@ -19,7 +19,7 @@ pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 use crate::{
     Context, budget,
     catalogue::Settings,
-    direct::{Company, Way},
+    direct::{Company, Way, needs_opencode},
     experience::learned,
     recover::recover_abandoned,
     server::{acquire, give_up, project_stamps, refresh_instance},
@@ -108,7 +108,7 @@ impl Options {
 
     /// Whose limits hold for it.
     pub(crate) fn concern(&self) -> budget::Concern<'_> {
-        budget::Concern { task: self.task.as_deref(), batch: self.batch.as_deref() }
+        budget::Concern { task: self.task.as_deref(), batch: self.batch.as_deref(), everybody: false }
     }
 
     /// How long the whole dispatch may take.
@@ -131,6 +131,11 @@ pub async fn dispatch(
 ) -> Result<DispatchReport, Refusal> {
     let began = Instant::now();
     check_locally(&context.config, request)?;
+    if options.via == Some(Via::Direct)
+        && let Some(why) = needs_opencode(context, request)
+    {
+        return Err(Refusal::NotDirect(why.to_owned()));
+    }
     if let Some(report) = without_server(context, request, options, sink, cancel, began).await? {
         return Ok(report);
     }

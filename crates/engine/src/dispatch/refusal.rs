@@ -29,6 +29,8 @@ pub enum Refusal {
     SessionBusy { session: String },
     #[error("{names} are the same model, {model}: it would be asked and paid twice")]
     SameTarget { model: String, names: String },
+    #[error("it cannot be asked directly: {0}")]
+    NotDirect(String),
     #[error("the server was not ready for the prompt within {0}")]
     NotReady(String),
     #[error(transparent)]
@@ -68,6 +70,7 @@ impl Refusal {
             | Self::OtherModel { .. }
             | Self::OtherDirectory { .. }
             | Self::SameTarget { .. }
+            | Self::NotDirect(_)
             | Self::SessionBusy { .. } => None,
             Self::NotReady(_) => Some(ErrorClass::Timeout),
         }

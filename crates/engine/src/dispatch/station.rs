@@ -51,8 +51,10 @@ pub(super) async fn late<'a>(
     .await
 }
 
+/// Without a server there is no keeper either, that would close what the dead have left open.
 pub(super) async fn leave(cell: OnceCell<Station>, context: &Context, id: DispatchId) {
-    if let Some(station) = cell.into_inner() {
-        release(context, station.acquired, id).await;
+    match cell.into_inner() {
+        Some(station) => release(context, station.acquired, id).await,
+        None => context.exchange.sweep(context).await,
     }
 }

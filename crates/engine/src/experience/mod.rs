@@ -131,7 +131,8 @@ pub(crate) async fn advice(
         tier: known.follow.clone().ok(),
         said: match &known.follow {
             Ok(_) => format!("by experience{place}: {}", known.recommendation.recommended.reason()),
-            Err(why) => why.clone(),
+            Err(why) if place.is_empty() => why.clone(),
+            Err(why) => format!("by experience{place}: {why}"),
         },
         propensity: None,
     };

@@ -36,6 +36,7 @@ pub struct Review {
 }
 
 /// Lets all targets review the change.
+#[expect(clippy::too_many_arguments, reason = "what a batch takes, with the change and the rule")]
 pub async fn review(
     context: &Context,
     diff: &str,

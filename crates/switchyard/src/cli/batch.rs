@@ -138,12 +138,16 @@ pub async fn run(
     targets: &Targets,
     many: &ManyArgs,
 ) -> Result<ExitCode, Failure> {
-    let judged_by = many.judge.as_deref().map(|name| selection::model(&context.config, name)).transpose()?;
+    let judged_by = match &many.judge {
+        Some(name) => Some(find_judge(context, name, request).await?),
+        None => None,
+    };
     let (targets, told) = expand(context, targets, request.needs(), &request.directory).await?;
     for warning in &told {
         ui::warn(warning);
     }
     let cancel = cancel_on_signal();
+    let began = std::time::Instant::now();
     let board = Board::new(targets.len());
     let mut report = run_batch(context, request, options, &targets, &|step| board.show(&step), &cancel).await;
     if let Some(selector) = judged_by {
@@ -151,6 +155,7 @@ pub async fn run(
         let verdict = judge(context, request, options, &mut report, selector, &cancel).await;
         board.end();
         report.verdict = Some(json!(verdict));
+        report.summary.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         finish(&report, format, || judged(&verdict));
     } else if many.consensus {
         board.end();
@@ -162,6 +167,17 @@ pub async fn run(
         finish(&report, format, || ());
     }
     Ok(exit(&report))
+}
+
+/// Who is to judge. That there is no such model is said before the answers are paid for.
+async fn find_judge(context: &Context, name: &str, request: &Request) -> Result<Selector, Failure> {
+    let selector = selection::model(&context.config, name)?;
+    let named = Targets::Named(vec![name.to_owned()]);
+    let (found, _) = expand(context, &named, request.needs(), &request.directory).await?;
+    match found.into_iter().find_map(|target| target.chosen.err()) {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(selector),
+    }
 }
 
 /// 0 when all have answered. Otherwise what the only failure says, or 1.

@@ -20,6 +20,7 @@ use switchyard_core::{
     config::Config,
     dispatch::Selector,
     duration::Limit,
+    route::Needs,
 };
 use switchyard_engine::{
     Context, Options,
@@ -27,9 +28,12 @@ use switchyard_engine::{
     review::{Review, fix, request, review},
 };
 use switchyard_host::git::Git;
+use tokio_util::sync::CancellationToken;
 
 /// Who reviews when nobody is named: so many different models of the code-review task type.
 const REVIEWERS: usize = 3;
+/// What everything is new against, in a repository without a commit. Git knows it without having it.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -78,11 +82,13 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
     let needs = request(&diff, &directory).needs();
     let (targets, told) = expand(&context, &targets, needs, &directory).await?;
     told.iter().for_each(|warning| ui::warn(warning));
-    let table = Desk { context: &context, args, options: &options, directory: &directory, targets: &targets };
+    let cancel = cancel_on_signal();
+    let desk = Desk { context: &context, args, options: &options, directory: &directory, targets: &targets, cancel };
     if args.looping {
-        return table.mend(global.format(), &change, diff).await;
+        let fixer = find_fixer(&context, args.fixer.as_deref(), &directory).await?;
+        return desk.mend(global.format(), &change, diff, &fixer).await;
     }
-    let found = table.look(&diff).await;
+    let found = desk.look(&diff).await;
     batch::finish(&found.batch, global.format(), || batch::agreed(&found.consensus));
     Ok(exit(&found))
 }
@@ -111,6 +117,22 @@ fn reviewers(models: &[String], config: &Config) -> Result<Targets, Failure> {
     Ok(Targets::Of(Selector::TaskType(kind.into()), REVIEWERS))
 }
 
+/// Who mends. That there is nobody is said before the reviewers are paid.
+async fn find_fixer(context: &Context, name: Option<&str>, directory: &Path) -> Result<Selector, Failure> {
+    let (selector, wanted) = match name {
+        Some(name) => (selection::model(&context.config, name)?, Targets::Named(vec![name.to_owned()])),
+        None => {
+            let kind = Selector::TaskType("complex-fix".into());
+            (kind.clone(), Targets::Of(kind, 1))
+        }
+    };
+    let (found, _) = expand(context, &wanted, Needs { tools: true, ..Needs::default() }, directory).await?;
+    match found.into_iter().find_map(|target| target.chosen.err()) {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(selector),
+    }
+}
+
 /// What is reviewed.
 struct Change {
     git: Git,
@@ -136,8 +158,11 @@ impl Change {
             ));
         }
         let from = match (&range, &args.range) {
-            (None, Some(name)) => git.commit_of(&top, name).map_err(wrong)?,
-            _ => "HEAD".to_owned(),
+            (None, Some(name)) => git.commit_of(&top, name).map_err(|_| {
+                Failure::usage(format!("git knows no commit `{name}` here"), "give a range or a commit that it knows")
+            })?,
+            (None, None) => git.commit_of(&top, "HEAD").unwrap_or_else(|_| EMPTY_TREE.to_owned()),
+            (Some(_), _) => String::new(),
         };
         Ok(Self { git, top, range, from })
     }
@@ -161,22 +186,29 @@ struct Desk<'a> {
     options: &'a Options,
     directory: &'a Path,
     targets: &'a [Target],
+    /// One for the whole: who interrupts a loop means all of it.
+    cancel: CancellationToken,
 }
 
 impl Desk<'_> {
     async fn look(&self, diff: &str) -> Review {
         let board = batch::Board::new(self.targets.len());
-        let cancel = cancel_on_signal();
         let rule = Rule::default();
         let show = |step: switchyard_engine::batch::Step<'_>| board.show(&step);
         let (context, options, targets) = (self.context, self.options, self.targets);
-        let found = review(context, diff, self.directory, options, targets, &rule, &show, &cancel).await;
+        let found = review(context, diff, self.directory, options, targets, &rule, &show, &self.cancel).await;
         board.end();
         found
     }
 
     /// Review, mend, review again. Every way out names its reason.
-    async fn mend(&self, format: Format, change: &Change, mut diff: String) -> Result<ExitCode, Failure> {
+    async fn mend(
+        &self,
+        format: Format,
+        change: &Change,
+        mut diff: String,
+        fixer: &Selector,
+    ) -> Result<ExitCode, Failure> {
         let limits = Limits { max_iterations: self.args.max_iterations as usize, ..Limits::default() };
         let mut state = State::default();
         let mut looks: Vec<Value> = Vec::new();
@@ -193,14 +225,10 @@ impl Desk<'_> {
                 Step::Fix { findings } => findings,
                 ended => return Ok(end(format, &ended, &looks, &fixes)),
             };
-            let fixer = match &self.args.fixer {
-                Some(name) => selection::model(&self.context.config, name)?,
-                None => Selector::TaskType("complex-fix".into()),
-            };
             let options = Options { max_cost: self.args.max_cost, ..Options::default() };
             let display = Display::new(false, &format!("mending {} findings", findings.len()));
-            let cancel = cancel_on_signal();
-            let mended = fix(self.context, &findings, &change.top, fixer, &options, &display.sink(), &cancel).await;
+            let (context, sink, cancel) = (self.context, display.sink(), &self.cancel);
+            let mended = fix(context, &findings, &change.top, fixer.clone(), &options, &sink, cancel).await;
             display.finish();
             let mended = mended?;
             if format == Format::People {

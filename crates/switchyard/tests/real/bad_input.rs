@@ -37,7 +37,7 @@ fn bad_requests_are_refused_before_any_server_starts() {
         (&["--steps", "101", "hi"], "101 is not in 1..=100"),
         (&["--mode", "command", "/"], "the command's name"),
         (&["--no-such-flag", "hi"], "--no-such-flag"),
-        (&["-m", "a/b", "-m", "c/d", "hi"], "several models"),
+        (&["-m", "a/b", "-m", "a/b", "hi"], "named twice"),
     ];
     for (args, message) in table {
         let outcome = env.dispatch(args);

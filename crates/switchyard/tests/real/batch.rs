@@ -3,9 +3,7 @@
 
 use crate::{
     NO_MEMORY,
-    yard::{
-        Key, Yard, assert_settled, flags, in_store, model, plain, targets, wait_until_swept, with_models,
-    },
+    yard::{Key, Yard, assert_settled, flags, in_store, model, plain, targets, wait_until_swept, with_models},
 };
 use serde_json::{Value, json};
 use std::{process::Command, time::Duration};
@@ -116,7 +114,10 @@ fn people_see_a_section_for_each_and_a_footer() {
     outcome.expect_code(1);
     let headings: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("--- ")).collect();
     assert_eq!(headings.len(), 4, "{}", outcome.stdout);
-    assert!(headings[0].starts_with("--- first/m [OK] (") && headings[0].ends_with(", $0.0032, direct) ---"), "{headings:?}");
+    assert!(
+        headings[0].starts_with("--- first/m [OK] (") && headings[0].ends_with(", $0.0032, direct) ---"),
+        "{headings:?}"
+    );
     assert!(headings[1].starts_with("--- second/m [ERROR: auth_invalid] ("), "{headings:?}");
     assert!(headings[2].starts_with("--- nobody/m [ERROR: "), "{headings:?}");
     assert!(headings[3].starts_with("--- 1 ok, 2 errors, 0 timeouts; "), "{headings:?}");
@@ -183,6 +184,20 @@ fn so_many_of_a_tier_are_asked_as_there_are() {
 }
 
 #[test]
+fn one_limit_holds_for_all_together() {
+    let yard = yard("max-cost", &["first", "second"], "");
+    let named = ["first/m", "second/m"];
+    // An answer is reckoned with $0.015, so that one of the two alone would fit.
+    let refused = yard.ask(&named, &["--max-cost", "0.02", "hello"]);
+    let report = refused.expect_code(3).json();
+    let expected = named.map(|name| (name, "error", "budget_refused"));
+    assert_eq!(targets(&report), rows(&expected), "{report:#}");
+    assert_eq!(yard.booked(), Nano::ZERO);
+    assert_eq!((yard.asked("first"), yard.asked("second")), (0, 0));
+    yard.ask(&named, &["--max-cost", "0.04", "hello"]).expect_code(0);
+}
+
+#[test]
 fn a_provider_is_never_asked_more_at_once_than_it_may() {
     let models = ["a", "b", "c", "d"].map(|id| model(id, &json!({})));
     let providers = vec![with_models("narrow", Key::Config, &models), plain("first", Key::Config)];
@@ -209,12 +224,13 @@ fn a_provider_is_never_asked_more_at_once_than_it_may() {
 fn an_interrupted_batch_ends_everywhere() {
     for (via, signal) in [("auto", "-INT"), ("opencode", "-TERM")] {
         let models = [model("m", &json!({})), model("n", &json!({}))];
-        let providers = vec![plain("first", Key::Config), with_models("hanging", Key::Config, &models)];
+        let warm = plain("warm", Key::Config);
+        let providers = vec![plain("first", Key::Config), with_models("hanging", Key::Config, &models), warm];
         let toml = "[batch]\nat_once_per_provider = 1\n";
         let yard = Yard::new(&format!("interrupted-{via}"), providers, &json!({"model": "first/m"}), toml);
         limit(&yard);
         if via == "opencode" {
-            yard.dispatch(&["-m", "first/m", "warm up"]).expect_ok();
+            yard.dispatch(&["-m", "warm/m", "warm up"]).expect_ok();
         }
         let key = yard.at("first").script("interrupted", vec![Step::text("in time")]);
         yard.script("hanging", &key, vec![Step::hang_mid_stream(), Step::hang_mid_stream()]);
@@ -248,7 +264,8 @@ fn all_cancelled_is_what_one_cancelled_is() {
     let yard = yard("all-cancelled", &["first", "second"], "");
     let key = yard.at("first").script("all-cancelled", vec![Step::hang_before_headers()]);
     yard.script("second", &key, vec![Step::hang_before_headers()]);
-    let running = yard.env.spawn(&["dispatch", "--json", "-m", "first/m", "-m", "second/m", "--judge", "first/m", &key]);
+    let running =
+        yard.env.spawn(&["dispatch", "--json", "-m", "first/m", "-m", "second/m", "--judge", "first/m", &key]);
     yard.at("first").wait_for_requests(&key, 1);
     yard.at("second").wait_for_requests(&key, 1);
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().expect("kill").success());

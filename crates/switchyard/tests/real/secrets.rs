@@ -5,7 +5,7 @@ use std::path::Path;
 use switchyard_scripted::Step;
 use switchyard_testkit::environment::API_KEY;
 
-fn files_below(directory: &Path, found: &mut Vec<std::path::PathBuf>) {
+pub fn files_below(directory: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() { files_below(&path, found) } else { found.push(path) }

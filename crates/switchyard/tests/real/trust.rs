@@ -24,6 +24,7 @@ fn yard() -> &'static Yard {
             with_models("spare", Key::Config, &[model("m", &seeing)]),
             with_models("eyes", Key::Config, &[model("m", &seeing)]),
             plain("refusing", Key::Wrong),
+            plain("denying", Key::Wrong),
             plain("worker", Key::Config),
             plain("relief", Key::Config),
         ];
@@ -136,7 +137,7 @@ fn a_session_goes_on_with_its_own_model_and_a_failed_one_is_not_kept() {
     let session = first["session_id"].as_str().unwrap_or_default().to_owned();
     let second = yard.dispatch(&["--session", &session, &key]).expect_ok();
     assert_eq!((&second["text"], &second["model"]["model"]), (&json!("two"), &json!("second")));
-    let failed = yard.dispatch(&["-m", "refusing/m", "--keep", "hello"]);
+    let failed = yard.dispatch(&["-m", "denying/m", "--keep", "hello"]);
     failed.expect_code(1);
     assert_eq!(failed.json()["kept"], false);
 }

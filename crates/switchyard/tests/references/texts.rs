@@ -3,7 +3,7 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 15] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -15,6 +15,7 @@ const TEXTS: [&str; 14] = [
     "docs/dispatch.md",
     "docs/errors.md",
     "docs/fallback.md",
+    "docs/many.md",
     "docs/opencode-facts.md",
     "docs/patterns.md",
     "docs/servers.md",

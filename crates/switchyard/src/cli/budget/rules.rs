@@ -10,7 +10,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use switchyard_core::{
     Nano,
-    budget::{Billing, Unit},
+    budget::{Billing, Kind, Unit},
     duration,
 };
 use switchyard_engine::Context;
@@ -86,7 +86,13 @@ pub async fn configure(context: &Context, format: Format, args: &ConfigureArgs) 
             "degrade_percent": rule.degrade_percent, "stop_percent": rule.stop_percent,
             "unknown_allowed": rule.unknown_allowed})),
         Format::People => {
-            let daily = rule.daily.map_or_else(|| "no daily limit".to_owned(), |daily| format!("{daily} a day"));
+            let daily = rule.daily.map_or_else(
+                || "no daily limit".to_owned(),
+                |daily| match rule.key.kind {
+                    Kind::Batch | Kind::Task => format!("{daily} in all"),
+                    Kind::Overall | Kind::Provider | Kind::Tier => format!("{daily} a day"),
+                },
+            );
             ui::result(&format!("{}: {}, {daily}", rule.key, rule.billing.as_str()));
         }
     }

@@ -40,7 +40,12 @@ pub struct StatusArgs {
 
 impl StatusArgs {
     async fn lines(&self, context: &Context) -> Result<Vec<Line>, Failure> {
-        let concern = Concern { task: self.task.as_deref(), batch: self.batch.as_deref() };
+        let concern = Concern {
+            task: self.task.as_deref(),
+            batch: self.batch.as_deref(),
+            // Who names one wants to see that one.
+            everybody: self.task.is_none() && self.batch.is_none(),
+        };
         let mut found = lines(context, concern).await?;
         if let Some(provider) = &self.provider {
             found.retain(|line| line.key.kind == Kind::Provider && line.key.name == *provider);
