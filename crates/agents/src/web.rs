@@ -14,10 +14,9 @@ pub(crate) fn install_tls() {
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host_str() {
         Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.to_canonical().is_loopback()),
+        Some(host) => {
+            host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+        }
         None => false,
     }
 }

@@ -8,19 +8,16 @@ pub fn follow<'a>(recommendation: &'a Recommendation, asked: &Asked<'_>) -> Resu
     let reason = recommendation.recommended.reason();
     let Some(tier) = recommendation.recommended.tier() else { return Err(reason.to_owned()) };
     let place = |name: &str| asked.tier_order.iter().position(|tier| tier == name);
-    let Recommended::Tier { lower_percent, .. } = &recommendation.recommended else { return Ok(tier) };
-    let Some(table) = asked.table.filter(|table| place(tier) > place(table)) else { return Ok(tier) };
-    let own = recommendation.tiers.iter().find(|standing| standing.name == table);
-    let Some(own) = own.filter(|own| own.samples >= u64::from(asked.settings.samples)) else {
-        return Err(format!("{reason}; but {table}, the tier of the table, has not been seen failing"));
-    };
-    if own.upper_percent + f64::from(asked.settings.tolerance_points) < *lower_percent {
+    if !matches!(recommendation.recommended, Recommended::Tier { .. }) {
         return Ok(tier);
     }
-    Err(format!(
-        "{reason}; but {table}, the tier of the table, does not do worse for sure ({:.0} %, at most {:.0} %)",
-        own.success_percent, own.upper_percent
-    ))
+    let Some(table) = asked.table.filter(|table| place(tier) > place(table)) else { return Ok(tier) };
+    let own = recommendation.tiers.iter().find(|standing| standing.name == table);
+    // With a record of its own it was weighed against the stronger one already.
+    if own.is_some_and(|own| own.samples >= u64::from(asked.settings.samples)) {
+        return Ok(tier);
+    }
+    Err(format!("{reason}; but {table}, the tier of the table, has not been seen failing"))
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ pub fn replay(past: &[Past], least: u64, choose: impl Fn(&Past) -> Chosen) -> Re
                 change.samples = samples;
                 if samples >= least && samples > 0 && priced > 0 {
                     changed.add(group);
-                    changed.policy_cost += cost * i128::from(group.runs) / i128::from(priced);
+                    changed.policy_cost += cost.saturating_mul(i128::from(group.runs)) / i128::from(priced);
                     let rate = super::standing::as_real(successes) / super::standing::as_real(samples);
                     changed.policy_successes += rate * super::standing::as_real(counted);
                     changed.policy_counted += super::standing::as_real(counted);

@@ -29,7 +29,7 @@ pub fn remembered(text: &str, limit: usize) -> String {
         if word.contains("-----BEGIN") {
             inside_key = true;
         }
-        let word_is_secret = inside_key || is_like_a_key(word);
+        let word_is_secret = inside_key || is_like_a_key(word) || is_like_base64(word);
         if word.contains("-----END") {
             inside_key = false;
         }
@@ -48,6 +48,17 @@ pub fn remembered(text: &str, limit: usize) -> String {
 fn is_like_a_key(word: &str) -> bool {
     word.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '_' | '-' | '=' | '~')))
         .any(|run| run.len() >= KEY_LENGTH && has_digit_and_letter(run))
+}
+
+/// Base64 has slashes, as paths have; but it mixes all kinds of letters as no path does.
+fn is_like_base64(word: &str) -> bool {
+    word.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '='))).any(|run| {
+        let count = |kind: fn(&u8) -> bool| run.bytes().filter(kind).count();
+        run.len() >= 32
+            && count(u8::is_ascii_digit) >= 3
+            && count(u8::is_ascii_uppercase) >= 6
+            && count(u8::is_ascii_lowercase) >= 6
+    })
 }
 
 fn has_digit_and_letter(run: &str) -> bool {

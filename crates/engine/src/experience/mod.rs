@@ -35,6 +35,8 @@ pub struct Known {
     /// The tier that a choice goes to by it, or why it stays with the table.
     pub follow: std::result::Result<String, String>,
     pub scope: Scope,
+    /// What marks it as a hard task of the top tier.
+    pub hard: Option<String>,
 }
 
 /// A task that a tier is wanted for.
@@ -66,7 +68,7 @@ pub async fn known(context: &Context, task: &Task<'_>) -> Result<Known> {
     };
     let recommendation = recommend(&asked, &tallies);
     let follow = follow(&recommendation, &asked).map(str::to_owned);
-    Ok(Known { recommendation, follow, scope })
+    Ok(Known { recommendation, follow, scope, hard })
 }
 
 /// From when on outcomes are read.
@@ -138,6 +140,8 @@ pub(crate) async fn advice(
     };
     if config.patterns.explore_percent > 0
         && trying == Trying::Allowed
+        // A hard task is nothing to experiment with.
+        && known.hard.is_none()
         && let Some(chosen) = pattern.tier.clone().or_else(|| table.map(str::to_owned))
     {
         let tiers = &known.recommendation.tiers;

@@ -33,7 +33,7 @@ fn ordinary_words_are_kept() {
         "fix crates/core/src/pattern/recommend.rs line 120, it panics at 10 % of runs",
         "why does IllegalStateExceptionHandlerFactoryBean exist?",
         "https://example.org/docs/a-very-long-path/with-many-parts/index.html",
-        "update tokio 1.54.0 to 2.0.0-beta.1",
+        "update axum 1.54.0 to 2.0.0-beta.1",
         "Grüße an die Übersetzungsabteilung, 你好",
         "call 0x7fff5fbff8c0 returns ERR_CONNECTION_RESET",
         "a_rather_long_function_name_with_a_1_and_a_2",
@@ -86,4 +86,12 @@ fn words_worth_looking_for() {
     let many: String = (100..200).map(|number| format!("word{number} ")).collect();
     assert_eq!(search_terms(&many).len(), 12);
     assert!(search_terms(&"long ".repeat(100_000)).len() == 1);
+}
+
+#[test]
+fn base64_with_slashes_is_masked_and_paths_are_not() {
+    let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzz9EXAMPLEKEY4";
+    assert!(!remembered(&format!("use {secret} for it"), 400).contains("K7MDENG"));
+    let path = "look at crates/core/src/pattern/tests/route_2024/Cargo.toml and ModelRefError";
+    assert_eq!(remembered(path, 400), path);
 }

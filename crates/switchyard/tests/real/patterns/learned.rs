@@ -16,7 +16,7 @@ use switchyard_scripted::Step;
 use switchyard_store::{NewOutcome, Store as _};
 
 /// Work that somebody has looked at.
-fn looked_at(task_type: &str, tier: &str, model: &str, verdict: Verdict) -> NewOutcome {
+pub(super) fn looked_at(task_type: &str, tier: &str, model: &str, verdict: Verdict) -> NewOutcome {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_micros();
     NewOutcome {
         at: i64::try_from(now).expect("a time"),
@@ -45,7 +45,7 @@ fn looked_at(task_type: &str, tier: &str, model: &str, verdict: Verdict) -> NewO
     }
 }
 
-fn enter(outcome: &NewOutcome, times: usize) {
+pub(super) fn enter(outcome: &NewOutcome, times: usize) {
     let outcomes = vec![outcome.clone(); times];
     let new = in_store(&yard().env, async |store| store.record_outcomes(&outcomes).await.expect("recorded"));
     assert_eq!(new, u64::try_from(times).expect("a few"));
