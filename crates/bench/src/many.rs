@@ -51,14 +51,19 @@ fn batch(env: &TestEnv, targets: usize, via: &str) -> (f64, f64) {
     let began = Instant::now();
     let running = env.spawn(&["dispatch", "--json", "--via", via, "-m", &list, &key]);
     let status = format!("/proc/{}/status", running.id());
-    let mut highest = 0.0_f64;
-    while let Ok(text) = std::fs::read_to_string(&status) {
-        let Some(line) = text.lines().find_map(|line| line.strip_prefix("VmHWM:")) else { break };
-        highest = highest.max(line.trim().trim_end_matches(" kB").trim().parse().unwrap_or(0.0) / 1024.0);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    // Beside the reading of its output: a process whose output nobody reads never ends.
+    let watching = std::thread::spawn(move || {
+        let mut highest = 0.0_f64;
+        while let Ok(text) = std::fs::read_to_string(&status) {
+            let Some(line) = text.lines().find_map(|line| line.strip_prefix("VmHWM:")) else { break };
+            highest = highest.max(line.trim().trim_end_matches(" kB").trim().parse().unwrap_or(0.0) / 1024.0);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        highest
+    });
     let report: Value = finish(running).expect_code(0).json();
     let took = millis(began.elapsed());
+    let highest = watching.join().expect("the memory was seen");
     assert_eq!(report["summary"]["ok"], json!(targets), "{report}");
     (took, highest)
 }

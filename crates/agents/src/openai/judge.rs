@@ -1,7 +1,11 @@
 //! Success or failure of an answer whose stream has ended, decided only by what was heard. Pure.
 
 use super::{heard::Heard, structure};
-use crate::opencode::{Expect, Failure};
+use crate::{
+    error_as_answer::error_as_answer,
+    opencode::{Expect, Failure},
+    provider_error::presentable,
+};
 use serde_json::Value;
 use switchyard_core::ErrorClass;
 
@@ -19,7 +23,10 @@ pub(super) fn judge(heard: &Heard, expect: Expect) -> Result<Option<Value>, Fail
             failed(ErrorClass::EmptyResponse, "the model finished without an answer")
         }
         Some("stop" | "eos" | "end_turn") => match expect {
-            Expect::Text => Ok(None),
+            Expect::Text => match error_as_answer(&heard.text) {
+                Some(class) => Err(Failure::new(class, presentable(&heard.text))),
+                None => Ok(None),
+            },
             Expect::Structured => match structure::find(&heard.text) {
                 Some(value) => Ok(Some(value)),
                 None => {

@@ -4,6 +4,7 @@ use super::{
     classify::{classify, presentable},
     types::{MessageWithParts, RunError},
 };
+use crate::error_as_answer::error_as_answer;
 use serde_json::Value;
 use switchyard_core::{ErrorClass, ModelRef, Nano, Usage};
 
@@ -101,7 +102,10 @@ fn outcome(last: Option<&MessageWithParts>, expect: Expect, error: Option<&RunEr
         Some("stop") if text.trim().is_empty() => {
             failed(ErrorClass::EmptyResponse, "the model finished without an answer")
         }
-        Some("stop") => Ok(Answer { text, structured: None }),
+        Some("stop") => match error_as_answer(&text) {
+            Some(class) => Err(Failure::new(class, presentable(&text))),
+            None => Ok(Answer { text, structured: None }),
+        },
         Some("tool-calls") => failed(ErrorClass::EmptyResponse, "the run ended after a tool call, without an answer"),
         Some(other) => Err(Failure::new(ErrorClass::ServerError, format!("the answer ended with `{other}`"))),
         None => failed(ErrorClass::EmptyResponse, "the run stopped before the model finished"),

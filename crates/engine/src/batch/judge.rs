@@ -4,7 +4,7 @@ use super::{BatchReport, TargetReport, report::sum};
 use crate::{
     Context,
     direct::Company,
-    dispatch::{DispatchReport, Options, Refusal, dispatch},
+    dispatch::{DispatchReport, Learning, Options, Refusal, dispatch},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -120,6 +120,7 @@ async fn one_pass(
         Request { schema: Some(schema), ..Request::plain(asked.text, judge, Mode::Text, &question.directory) };
     let options = Options {
         company: Company::Many,
+        learning: Learning::Nothing,
         timeout: options.timeout,
         via: options.via,
         urgency: options.urgency,

@@ -13,6 +13,8 @@ pub struct BatchReport {
     pub summary: Summary,
     /// What a comparison said, when one was asked for.
     pub verdict: Option<Value>,
+    /// What should be known about the choice of the targets.
+    pub warnings: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -97,7 +99,11 @@ impl RefusedTarget {
             error: RefusedError {
                 class,
                 message: refusal.to_string(),
-                hint: class.map_or("see `switchyard models`", ErrorClass::hint).to_owned(),
+                hint: match refusal {
+                    Refusal::NotDirect(_) => "leave out --via, or name another model",
+                    _ => class.map_or("see `switchyard models`", ErrorClass::hint),
+                }
+                .to_owned(),
                 retryable: class.is_some_and(ErrorClass::retryable),
             },
             name: target.name.clone(),
@@ -166,7 +172,7 @@ impl BatchReport {
             cost_usd: sum(ran().map(|report| report.cost_usd)),
             cost_known: ran().all(|report| report.cost_known),
         };
-        Self { results, summary, verdict: None }
+        Self { results, summary, verdict: None, warnings: Vec::new() }
     }
 }
 

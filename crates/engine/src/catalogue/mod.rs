@@ -62,5 +62,7 @@ pub(crate) fn foreign(context: &Context, directory: &Path, stamps: &str) -> BTre
 }
 
 pub(crate) fn foreign_warning(provider: &str) -> String {
-    format!("where prompts for {provider} go is said by this directory's OpenCode settings, not by yours")
+    format!(
+        "where prompts for {provider} go, or what they cost, is said by this directory's OpenCode settings, not by yours"
+    )
 }

@@ -3,7 +3,7 @@
 use crate::{
     Context,
     direct::Company,
-    dispatch::{DispatchReport, Options, dispatch},
+    dispatch::{DispatchReport, Learning, Options, dispatch},
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ pub(crate) async fn ask(
         images: question.images.clone(),
         ..Request::plain(prompt, Selector::Exact(model.clone()), Mode::Text, &question.directory)
     };
-    // The whole has one limit of its own, which is held between the calls.
-    let options = Options { company: Company::Many, max_cost: None, ..options.clone() };
+    // What is asked here is our own frame around a question: how well it is answered teaches nothing about tasks.
+    let options = Options { company: Company::Many, learning: Learning::Nothing, ..options.clone() };
     let silent: Sink = Arc::new(|_| {});
     match dispatch(context, &request, &options, &silent, cancel).await {
         Err(refusal) => Asked { said: Err(format!("it was not asked: {refusal}")), report: None },

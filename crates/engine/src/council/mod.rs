@@ -99,17 +99,24 @@ pub async fn hold(
     let task = CouncilTask { question: &question.prompt, mask: &mask, settings };
     let mut rounds: Vec<Round> = Vec::new();
     let mut spent = Spent::default();
-    let per_round = estimate.cost.map_or(0.0, |cost| cost.as_usd() / f64::from(settings.rounds.max(1)));
+    // The last call is kept back: without it the rounds would have been paid for nothing.
+    let calls = f64::from(settings.rounds.max(1)) * as_real(seats.members.len()) + 1.0;
+    let per_call = estimate.cost.map_or(0.0, |cost| cost.as_usd() / calls);
+    let per_round = per_call * as_real(seats.members.len());
     let because = loop {
         // What the rounds did cost is a better guess of the next one than any estimate.
         let expected = if rounds.is_empty() { per_round } else { spent.cost / as_real(rounds.len()) };
-        let short = options.max_cost.is_some_and(|most| !rounds.is_empty() && spent.cost + expected > most.as_usd());
+        let short =
+            options.max_cost.is_some_and(|most| !rounds.is_empty() && spent.cost + expected + per_call > most.as_usd());
         let purse = if short { Purse::Short } else { Purse::Enough };
         let number = match next(&rounds, settings, purse) {
             Next::End { because } => break Some(because),
             Next::Round { number } => number,
         };
         show(number);
+        let left = options.max_cost.map(|most| most.less(Nano::from_usd(spent.cost + per_call).unwrap_or_default()));
+        let share = left.map(|left| Nano(left.0 / i64::try_from(seats.members.len().max(1)).unwrap_or(i64::MAX)));
+        let options = &Options { max_cost: share, ..options.clone() };
         let members = sheet.places().filter_map(|(label, member)| Some((label, seats.members.get(member)?)));
         let calls = members.map(|(label, model)| {
             let prompt = round_prompt(&task, label, &rounds, fresh_seed());
@@ -147,7 +154,11 @@ pub async fn hold(
     let mut problem = None;
     if because.is_none() {
         problem = Some(format!("it was cancelled in round {}", transcript.rounds.len()));
+    } else if let Some(most) = options.max_cost.filter(|most| spent.cost >= most.as_usd()) {
+        problem = Some(format!("the {most} that were allowed are used up, so nobody puts it together"));
     } else if transcript.rounds.iter().any(|round| round.given().next().is_some()) {
+        let left = options.max_cost.map(|most| most.less(Nano::from_usd(spent.cost).unwrap_or_default()));
+        let options = &Options { max_cost: left, ..options.clone() };
         let prompt = synthesis_prompt(&task, &transcript.rounds, fresh_seed());
         let Asked { said, report } =
             ask(context, question, options, &seats.synthesis, prompt.text, &prompt.schema, cancel).await;
@@ -186,10 +197,11 @@ pub async fn hold(
 async fn keep(context: &Context, report: &mut CouncilReport) {
     let directory = context.paths.data_dir.join("councils");
     let file = directory.join(format!("{}.json", report.id));
+    report.transcript_path = Some(file.display().to_string());
     let text = serde_json::to_vec_pretty(&report).unwrap_or_default();
-    match private_dir(&directory).and_then(|()| write_private(&file, &text)) {
-        Ok(()) => report.transcript_path = Some(file.display().to_string()),
-        Err(error) => report.warnings.push(format!("the transcript could not be kept: {error}")),
+    if let Err(error) = private_dir(&directory).and_then(|()| write_private(&file, &text)) {
+        report.transcript_path = None;
+        report.warnings.push(format!("the transcript could not be kept: {error}"));
     }
     let data = serde_json::json!({
         "members": report.members, "rounds": report.transcript.rounds.len(), "ended_because": report.ended_because,

@@ -4,7 +4,7 @@
 //! dispatch is one.
 
 use super::{
-    Options,
+    Options, READY_WITHIN,
     attempt::{Attempt, Outcome, Seat, run_direct, run_on_server},
     notes::{is_total_timeout, note_move, note_other_model, observed},
     prepare::Prepared,
@@ -24,7 +24,9 @@ use switchyard_agents::opencode::Sink;
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano,
     dispatch::{Mode, Request},
-    route::{Resolution, RouteError, Tried, Trigger, next, resolve},
+    duration,
+    money::Price,
+    route::{Model, Resolution, RouteError, Tried, Trigger, next, resolve},
 };
 use switchyard_store::{HealthSource, Reserve};
 use tokio::sync::OnceCell;
@@ -131,6 +133,12 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
         };
         recorded = true;
         add(&mut warnings, &outcome.warnings);
+        if let Some(most) = run.options.max_cost {
+            let spent = earlier.iter().map(|made| made.outcome.cost).sum::<Nano>() + outcome.cost;
+            if spent > most {
+                add(&mut warnings, &[format!("it cost {spent}, more than the {most} that was allowed")]);
+            }
+        }
         note_other_model(run, &resolution, &outcome).await;
         let seen = observed(&outcome, run.options.source());
         if let Some(seen) = &seen {
@@ -161,7 +169,11 @@ async fn made(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
         Way::Barred(why) => return Err(Refusal::NotDirect(why)),
         Way::OpenCode => {}
     }
-    let station = late(run.station, run.context, run.request, run.id).await?;
+    let arriving = tokio::time::timeout(READY_WITHIN, late(run.station, run.context, run.request, run.id));
+    let station = tokio::select! {
+        arrived = arriving => arrived.map_err(|_| Refusal::NotReady(duration::show(READY_WITHIN)))??,
+        () = run.cancel.cancelled() => return Err(Refusal::Cancelled),
+    };
     run_on_server(&Seat { attempt, station }).await
 }
 
@@ -200,6 +212,9 @@ async fn reserved(
 ) -> Result<Option<Reserve>, OverBudget> {
     let left = left(run, earlier);
     let Ok(model) = prepared.catalogue.find(&resolution.model) else { return Ok(None) };
+    // What a directory says about a price holds no limit.
+    let priceless = Model { price: Price::default(), ..model.clone() };
+    let model = if prepared.foreign.contains(&resolution.model.provider) { &priceless } else { model };
     let planned = Planned {
         lines: &prepared.lines,
         urgency: run.options.urgency,

@@ -48,6 +48,17 @@ use uuid::Uuid;
 /// The first look at a directory can make OpenCode load plugins; more than this is a hang.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
+/// What is learned from a dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Learning {
+    #[default]
+    All,
+    /// How it went, without its text: the words are ours.
+    NoText,
+    /// Nothing: it is a question about other answers.
+    Nothing,
+}
+
 /// What may differ from the configuration for one dispatch.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -64,6 +75,7 @@ pub struct Options {
     pub batch: Option<String>,
     /// The kind of task, for what is learned from it, when something else chooses the model.
     pub task_type: Option<String>,
+    pub learning: Learning,
     /// Whether the text itself may choose, when nothing else does.
     pub classify: bool,
     /// How it reaches its model, when the configuration is not to say it.
@@ -85,6 +97,7 @@ impl Default for Options {
             task: None,
             batch: None,
             task_type: None,
+            learning: Learning::All,
             classify: false,
             via: None,
             company: Company::Alone,
@@ -185,7 +198,8 @@ async fn without_server(
     if matches!(run.way(&prepared.resolution.model), Way::OpenCode) {
         return Ok(None);
     }
-    let warnings = std::mem::take(&mut prepared.told);
+    // Told only now: a server that is asked instead tells it itself, and it is told once.
+    let warnings = budget::alert(context, &prepared.lines).await?;
     let result = conclude(run, &mut prepared, warnings, began).await;
     leave(station, context, id).await;
     result.map(Some)

@@ -79,7 +79,9 @@ pub(super) async fn prepare(
     let (known, leading, lines) =
         tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading, limits);
     let (known, wish, lines) = (known?, leading?, lines?);
-    let (advice, told) = advised(context, request, options, wish, &lines).await?;
+    let advice = advised(context, request, options, wish, &lines).await?;
+    // Also when everything is refused below, somebody should hear of it.
+    let told = budget::alert(context, &lines).await?;
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
         // A server of the user's may have changed without a sign; a managed one has what our copy has.
@@ -104,16 +106,14 @@ async fn advised(
     options: &Options,
     wish: Option<AgentWish>,
     lines: &[Line],
-) -> Result<(Advice, Vec<String>), Refusal> {
+) -> Result<Advice, Refusal> {
     let classified = options.classify.then(|| classify(&request.prompt, request.images.len(), &context.config));
-    // Also when everything is refused below, somebody should hear of it.
-    let told = budget::alert(context, lines).await?;
     let budget = budget::advice(context, lines, options.urgency);
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };
     let (selector, text) = (&request.selector, Some(request.prompt.as_str()));
     let pattern = experience::advice(context, selector, looks, text, &request.directory, trying).await?;
-    Ok((Advice { agent: wish, pattern, classified, budget, ..Advice::default() }, told))
+    Ok(Advice { agent: wish, pattern, classified, budget, ..Advice::default() })
 }
 
 /// The same for a request that may need no server. Nothing when the files cannot tell whom it should go to: a server
@@ -128,10 +128,10 @@ pub(super) async fn prepare_alone(run: Run<'_>) -> Result<Option<Prepared>, Refu
     let known = availability::load_for(context, &request.directory, now_micros());
     let (known, lines) = tokio::join!(known, budget::lines(context, options.concern()));
     let (known, lines) = (known?, lines?);
-    let (advice, told) = advised(context, request, options, None, &lines).await?;
+    let advice = advised(context, request, options, None, &lines).await?;
     let question = question(context, &request.selector, request.needs(), &catalogue, &known, &advice);
     let Ok(resolution) = resolve(&question) else { return Ok(None) };
-    Ok(Some(Prepared { resolution, catalogue, known, advice, foreign, told, lines }))
+    Ok(Some(Prepared { resolution, catalogue, known, advice, foreign, told: Vec::new(), lines }))
 }
 
 /// The list of models, read once in a process for each directory: a batch asks for it again and again.

@@ -3,7 +3,7 @@
 use super::{replay::BY_TEXT, repository_name};
 use crate::{
     Context, Options,
-    dispatch::{Hops, Made, is_total_timeout},
+    dispatch::{Hops, Learning, Made, is_total_timeout},
 };
 use serde_json::json;
 use switchyard_core::{
@@ -23,7 +23,7 @@ pub(crate) fn learned(
     id: DispatchId,
     hops: &Hops,
 ) -> Vec<NewOutcome> {
-    if options.observed_as.is_some() {
+    if options.observed_as.is_some() || options.learning == Learning::Nothing {
         // A probe asks for nothing that anybody could be good at.
         return Vec::new();
     }
@@ -35,7 +35,8 @@ pub(crate) fn learned(
     // What chose by the text must be told from what took the default.
     let by_text = options.classify && request.selector == Selector::Default;
     let requested = if by_text { json!({ BY_TEXT: "text" }) } else { request.selector.to_json() };
-    let text = remembered(&request.prompt, context.config.patterns.text_limit);
+    let limit = if options.learning == Learning::NoText { 0 } else { context.config.patterns.text_limit };
+    let text = remembered(&request.prompt, limit);
     let outcomes = made.iter().zip(1_u32..).filter_map(|(made, ordinal)| {
         let (verdict, failure_mode) = verdict(made)?;
         let evidence = if request.schema.is_some() { Evidence::Structured } else { Evidence::Answered };

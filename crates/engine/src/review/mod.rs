@@ -33,6 +33,8 @@ pub struct Review {
     pub batch: BatchReport,
     pub consensus: ConsensusReport,
     pub looked: Looked,
+    /// Whether the end of the change was shown to nobody.
+    pub is_cut: bool,
 }
 
 /// Lets all targets review the change.
@@ -54,16 +56,25 @@ pub async fn review(
     let reviews: Vec<Reviewed> = batch.results.iter().map(reviewed).collect();
     let findings: Vec<Finding> =
         reviews.iter().filter_map(Reviewed::review).flat_map(|review| review.findings.clone()).collect();
-    let is_whole = reviews.iter().all(|reviewed| reviewed.review().is_some());
+    // Nobody has seen the end of a change that was cut.
+    let is_cut = diff.chars().count() > MOST_DIFF;
+    if is_cut {
+        let why = format!("the change is longer than {MOST_DIFF} characters: its end was not reviewed");
+        batch.warnings.push(why);
+    }
+    let is_whole = !is_cut && reviews.iter().all(|reviewed| reviewed.review().is_some());
     let looked = if is_whole { Looked::Whole(findings) } else { Looked::Partly(findings) };
-    Review { batch, consensus, looked }
+    Review { batch, consensus, looked, is_cut }
 }
 
 impl Review {
     /// What the reviewers' word leads to.
     #[must_use]
     pub fn follow(&self) -> Outcome {
-        self.consensus.decision.follow
+        match self.consensus.decision.follow {
+            Outcome::Pass if self.is_cut => Outcome::SecondOpinion,
+            other => other,
+        }
     }
 }
 

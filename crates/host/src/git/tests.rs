@@ -188,3 +188,42 @@ fn a_diff_has_new_files_and_leaves_the_index_alone() {
     assert!(repository.git.diff_of(top, "--output=/tmp/never").is_err(), "a range is never an option");
     assert!(repository.git.commit_of(top, "no-such-name").is_err());
 }
+
+#[test]
+fn a_diff_runs_nothing_hides_nothing_and_leaves_nothing() {
+    let repository = Repository::initialised();
+    repository.write("old.txt", "known\n");
+    repository.commit("first").unwrap();
+    let top = repository.path();
+    let ran = top.join("ran");
+    let hooks = top.join("hooks");
+    fs::create_dir(&hooks).unwrap();
+    let hook = hooks.join("post-index-change");
+    fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+    std::process::Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
+    let config = top.join(".git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(
+        &config,
+        format!("{text}[core]\n\thooksPath = {}\n\tfsmonitor = touch {}\n", hooks.display(), ran.display()),
+    )
+    .unwrap();
+    repository.write(".gitattributes", "*.py -diff\n");
+    repository.write("hidden.py", "import os\n");
+    repository.write("picture.bin", [0_u8, 1, 2, 0, 3]);
+    let objects = || walk(&top.join(".git/objects"));
+    let before = objects();
+    let scratch = tempfile::tempdir().unwrap();
+    let diff = repository.git.diff_of_all(top, "HEAD", &scratch.path().join("index")).unwrap();
+    assert!(diff.contains("+import os"), "{diff}");
+    assert!(diff.contains("picture.bin differ"), "{diff}");
+    assert!(!ran.exists(), "a program of the repository was run");
+    assert_eq!(objects(), before);
+    let empty = repository.git.empty_tree(top).unwrap();
+    assert!(repository.git.diff_of_all(top, &empty, &scratch.path().join("other")).unwrap().contains("+known"));
+}
+
+fn walk(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { walk(&path) } else { 1 }).sum()
+}

@@ -149,7 +149,12 @@ pub async fn run(
     let cancel = cancel_on_signal();
     let began = std::time::Instant::now();
     let board = Board::new(targets.len());
-    let mut report = run_batch(context, request, options, &targets, &|step| board.show(&step), &cancel).await;
+    // Two parts are kept for the judge, who looks twice.
+    let parts = i64::try_from(targets.len()).unwrap_or(i64::MAX).max(1);
+    let kept = |most: Nano| if judged_by.is_some() { Nano(most.0 / (parts + 2) * parts) } else { most };
+    let answering = Options { max_cost: options.max_cost.map(kept), ..options.clone() };
+    let mut report = run_batch(context, request, &answering, &targets, &|step| board.show(&step), &cancel).await;
+    report.warnings = told;
     if let Some(selector) = judged_by {
         board.say("the judge compares");
         let verdict = judge(context, request, options, &mut report, selector, &cancel).await;
@@ -157,6 +162,9 @@ pub async fn run(
         report.verdict = Some(json!(verdict));
         report.summary.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         finish(&report, format, || judged(&verdict));
+        if verdict.decision == "no_verdict" && report.summary.ok > 0 {
+            return Ok(ExitCode::from(1));
+        }
     } else if many.consensus {
         board.end();
         let verdict = agree(&report, &Rule::default());

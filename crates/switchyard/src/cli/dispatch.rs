@@ -131,6 +131,10 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     let targets = args.many.targets(&args.model, &args.selection, &settings.layered.config)?;
     let mut request = request(args, targets.as_ref(), &settings.layered.config)?;
     args.many.check(targets.as_ref(), &mut request)?;
+    if targets.is_some() && args.fallback {
+        // Two that fail could both end at a third, which would be paid twice.
+        return Err(Failure::usage("a failed one of several is not exchanged", "leave out --fallback"));
+    }
     let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
     let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
     let urgency = match (args.over_budget, args.critical) {

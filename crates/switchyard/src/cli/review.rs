@@ -25,6 +25,7 @@ use switchyard_core::{
 use switchyard_engine::{
     Context, Options,
     batch::{Target, Targets, expand},
+    dispatch::Learning,
     review::{Review, fix, request, review},
 };
 use switchyard_host::git::Git;
@@ -32,8 +33,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Who reviews when nobody is named: so many different models of the code-review task type.
 const REVIEWERS: usize = 3;
-/// What everything is new against, in a repository without a commit. Git knows it without having it.
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -56,7 +55,7 @@ pub struct ReviewArgs {
     /// How often it is mended at most
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
     max_iterations: u32,
-    /// What each call may cost, in dollars
+    /// What all of it may cost, in dollars
     #[arg(long, value_name = "USD", value_parser = input::dollars)]
     max_cost: Option<Nano>,
     /// How long each review may take, like 90s or 2m
@@ -77,7 +76,8 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
         return nothing(global);
     }
     let context = global.context().await?;
-    let options = Options { timeout, max_cost: args.max_cost, ..Options::default() };
+    let task_type = Some("code-review".to_owned());
+    let options = Options { timeout, task_type, learning: Learning::NoText, ..Options::default() };
     let targets = reviewers(&args.model, &context.config)?;
     let needs = request(&diff, &directory).needs();
     let (targets, told) = expand(&context, &targets, needs, &directory).await?;
@@ -88,7 +88,7 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
         let fixer = find_fixer(&context, args.fixer.as_deref(), &directory).await?;
         return desk.mend(global.format(), &change, diff, &fixer).await;
     }
-    let found = desk.look(&diff).await;
+    let found = desk.look(&diff, 0.0).await;
     batch::finish(&found.batch, global.format(), || batch::agreed(&found.consensus));
     Ok(exit(&found))
 }
@@ -161,7 +161,8 @@ impl Change {
             (None, Some(name)) => git.commit_of(&top, name).map_err(|_| {
                 Failure::usage(format!("git knows no commit `{name}` here"), "give a range or a commit that it knows")
             })?,
-            (None, None) => git.commit_of(&top, "HEAD").unwrap_or_else(|_| EMPTY_TREE.to_owned()),
+            // In a repository without a commit everything is new.
+            (None, None) => git.commit_of(&top, "HEAD").or_else(|_| git.empty_tree(&top)).map_err(wrong)?,
             (Some(_), _) => String::new(),
         };
         Ok(Self { git, top, range, from })
@@ -191,13 +192,20 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    async fn look(&self, diff: &str) -> Review {
+    /// What is left of the money that all of it may cost.
+    fn left(&self, spent: f64) -> Option<Nano> {
+        self.args.max_cost.map(|most| most.less(Nano::from_usd(spent).unwrap_or_default()))
+    }
+
+    async fn look(&self, diff: &str, spent: f64) -> Review {
         let board = batch::Board::new(self.targets.len());
         let rule = Rule::default();
         let show = |step: switchyard_engine::batch::Step<'_>| board.show(&step);
-        let (context, options, targets) = (self.context, self.options, self.targets);
+        let (context, options, targets) =
+            (self.context, &Options { max_cost: self.left(spent), ..self.options.clone() }, self.targets);
         let found = review(context, diff, self.directory, options, targets, &rule, &show, &self.cancel).await;
         board.end();
+        found.batch.warnings.iter().for_each(|warning| ui::warn(warning));
         found
     }
 
@@ -213,8 +221,14 @@ impl Desk<'_> {
         let mut state = State::default();
         let mut looks: Vec<Value> = Vec::new();
         let mut fixes: Vec<Value> = Vec::new();
+        let mut spent = 0.0;
         loop {
-            let found = self.look(&diff).await;
+            if self.left(spent).is_some_and(|left| left == Nano::ZERO) {
+                let stopped = json!({ "step": "stop", "because": { "reason": "budget" } });
+                return Ok(told(format, "the money that was allowed is used up", &stopped, &looks, &fixes, 1));
+            }
+            let found = self.look(&diff, spent).await;
+            spent += found.batch.summary.cost_usd;
             if format == Format::People {
                 batch::agreed(&found.consensus);
             }
@@ -225,12 +239,22 @@ impl Desk<'_> {
                 Step::Fix { findings } => findings,
                 ended => return Ok(end(format, &ended, &looks, &fixes)),
             };
-            let options = Options { max_cost: self.args.max_cost, ..Options::default() };
+            let options = Options { max_cost: self.left(spent), ..Options::default() };
             let display = Display::new(false, &format!("mending {} findings", findings.len()));
             let (context, sink, cancel) = (self.context, display.sink(), &self.cancel);
             let mended = fix(context, &findings, &change.top, fixer.clone(), &options, &sink, cancel).await;
             display.finish();
-            let mended = mended?;
+            let mended = match mended {
+                Ok(mended) => mended,
+                // What was paid for until now is told all the same.
+                Err(refusal) => {
+                    let stopped =
+                        json!({ "step": "stop", "because": { "reason": "not_mended", "why": refusal.to_string() } });
+                    let words = format!("it could not be mended: {refusal}");
+                    return Ok(told(format, &words, &stopped, &looks, &fixes, 1));
+                }
+            };
+            spent += mended.cost_usd;
             if format == Format::People {
                 ui::note(&format!("{} has mended: {}", mended.route.model, mended.text.trim()));
             }
@@ -240,7 +264,14 @@ impl Desk<'_> {
                 let stopped = json!({ "step": "stop", "because": { "reason": "not_mended", "why": why } });
                 return Ok(told(format, &format!("it could not be mended: {why}"), &stopped, &looks, &fixes, 1));
             }
-            let again = change.diff()?;
+            let again = match change.diff() {
+                Ok(again) => again,
+                Err(failure) => {
+                    let stopped = json!({ "step": "stop", "because": { "reason": "no_diff" } });
+                    ui::failure(&failure, Format::People);
+                    return Ok(told(format, "the change can no longer be read", &stopped, &looks, &fixes, 1));
+                }
+            };
             if again == diff {
                 let stopped = json!({ "step": "stop", "because": { "reason": "nothing_changed" } });
                 return Ok(told(

@@ -239,9 +239,8 @@ fn a_directory_that_redirects_a_provider_never_gets_a_direct_call() {
     refused.expect_code(2);
     assert!(refused.stdout.contains("the directory's own settings have a say in it"), "{}", refused.stdout);
     assert_eq!(thief.ledger().entries.len(), 0);
-    let warned = |report: &Value| {
-        report["warnings"].to_string().contains("line go is said by this directory's OpenCode settings")
-    };
+    let warned =
+        |report: &Value| report["warnings"].to_string().contains("is said by this directory's OpenCode settings");
     let alone = yard.dispatch(&["-m", "line/m", "--dir", &directory, "alone"]).expect_ok();
     assert!(warned(&alone), "{alone:#}");
     let report = yard.ask(&["line/m", "mended/m"], &["--dir", &directory, "together"]).expect_code(0).json();

@@ -163,7 +163,7 @@ fn who_always_picks_a_place_decides_nothing() {
 fn a_judge_that_gives_no_verdict_is_said_to_have_given_none() {
     let yard = yard("judge-vague");
     let (outcome, key) = judged(&yard, "bench/vague", &["--json"]);
-    let report = outcome.expect_code(0).json();
+    let report = outcome.expect_code(1).json();
     let verdict = &report["verdict"];
     assert_eq!([&verdict["decision"], &verdict["winner"]], [&json!("no_verdict"), &Value::Null]);
     let why = verdict["why"].as_str().expect("a reason");
@@ -172,7 +172,7 @@ fn a_judge_that_gives_no_verdict_is_said_to_have_given_none() {
     let usd = report["summary"]["cost_usd"].as_f64().and_then(Nano::from_usd);
     assert_eq!(usd, Some(yard.ledger(&key).total_reported().cost), "what it said is paid all the same");
     let (outcome, _) = judged(&yard, "bench/torn", &["--json"]);
-    let verdict = outcome.expect_code(0).json()["verdict"].clone();
+    let verdict = outcome.expect_code(1).json()["verdict"].clone();
     assert_eq!(verdict["decision"], "no_verdict");
     assert!(verdict["why"].as_str().is_some_and(|why| why.contains("no valid verdict")), "{verdict:#}");
     let (people, _) = judged(&yard, "bench/vague", &[]);

@@ -11,6 +11,7 @@ use switchyard_agents::{
 use switchyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
     money::{Price, round_exact},
+    route::estimate_tokens,
 };
 
 /// What the prompts of an attempt came to.
@@ -34,11 +35,11 @@ pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &Line) 
     let end = end_record(&result, answered_by.as_ref(), (usage, cost, known));
     let settled = twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await;
     warnings.extend(settled.as_ref().err().map(|error| format!("the dispatch could not be recorded: {error}")));
-    if !known && usage.total() > 0 {
+    if !known {
         warnings.push(if answered.usage_known {
             format!("no price is known for {model}, so the cost is not known")
         } else {
-            "the provider did not report all of its tokens, so the cost is a lower bound".into()
+            "the provider did not report all of its tokens, so the cost is an estimate".into()
         });
     }
     Ok(Outcome {
@@ -85,14 +86,14 @@ async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
                 prompt: &prompt,
                 images: &request.images,
                 schema: request.schema.as_ref().map(switchyard_core::schema::AnswerSchema::source),
-                max_output_tokens: Some(line.most_output),
+                max_output_tokens: Some(most_output(attempt, line, &price, total.cost)),
                 extra: Some(&line.body),
                 limits: limits.into(),
                 sink: run.sink,
                 cancel: run.cancel,
             })
             .await;
-        total.add(&answered, &price);
+        total.add(&answered, &price, request.needs().context);
         let fault = match (&request.schema, &answered.outcome) {
             (Some(schema), Ok(())) => {
                 let faults = schema.faults(answered.structured.as_ref().unwrap_or(&Value::Null));
@@ -132,6 +133,16 @@ async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
     }
 }
 
+/// The longest answer that may be asked for: no longer than what is left of the money can pay.
+fn most_output(attempt: &Attempt<'_>, line: &Line, price: &Price, spent: Nano) -> u64 {
+    let Some(left) = attempt.left.filter(|_| price.output.0 > 0) else { return line.most_output };
+    let prompt = Usage { input: attempt.run.request.needs().context, ..Usage::default() };
+    let rest = left.less(spent).less(round_exact(price.exact(&prompt)));
+    let tokens = i128::from(rest.0) * 1_000_000 / i128::from(price.output.0);
+    // One token at the least: that there is money for it was looked at before.
+    u64::try_from(tokens).unwrap_or(u64::MAX).clamp(1, line.most_output.max(1))
+}
+
 /// What all prompts of an attempt used.
 struct Total {
     usage: Usage,
@@ -147,10 +158,15 @@ impl Default for Total {
 
 impl Total {
     /// What the provider says that it charges is the truth; otherwise the price of the model is.
-    fn add(&mut self, answered: &Answered, price: &Price) {
+    fn add(&mut self, answered: &Answered, price: &Price, prompt: u64) {
         self.usage = self.usage + answered.usage;
         let priced = !price.is_zero() || answered.usage.total() == 0;
-        self.cost = self.cost + answered.cost.unwrap_or_else(|| round_exact(price.exact(&answered.usage)));
+        // An answer that had begun and was never counted was not free: it is booked as what it probably took, and said to be unknown.
+        let guess = Usage { input: prompt, output: estimate_tokens(&answered.text), ..Usage::default() };
+        let began = answered.first_token.is_some();
+        let unreported = began && !answered.usage_known && answered.usage.total() == 0;
+        let counted = if unreported { guess } else { answered.usage };
+        self.cost = self.cost + answered.cost.unwrap_or_else(|| round_exact(price.exact(&counted)));
         self.known &= answered.usage_known && (answered.cost.is_some() || priced);
     }
 }

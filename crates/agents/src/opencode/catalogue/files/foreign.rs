@@ -1,4 +1,5 @@
-//! Providers for which a directory's own settings decide where prompts go: it defines them, or leads them elsewhere.
+//! Providers for which a directory's own settings decide where prompts go or what they cost: it defines them, leads
+//! them elsewhere, or sets another price.
 //! OpenCode follows such settings without a word, with the user's keys.
 
 use super::{Places, layers::merged, substitute::Mark};
@@ -15,7 +16,9 @@ pub fn foreign_providers(places: &Places) -> BTreeSet<String> {
         return BTreeSet::new();
     }
     let (all, own) = (providers(places), providers(&own));
-    let is_foreign = |(id, settings): &(&String, &Value)| own.get(*id).is_none_or(|own| goes(own) != goes(settings));
+    let is_foreign = |(id, settings): &(&String, &Value)| {
+        own.get(*id).is_none_or(|own| goes(own) != goes(settings) || costs(own) != costs(settings))
+    };
     all.iter().filter(is_foreign).map(|(id, _)| id.clone()).collect()
 }
 
@@ -36,6 +39,12 @@ fn providers(places: &Places) -> Map<String, Value> {
 /// Where prompts for a provider go, and through which code.
 fn goes(settings: &Value) -> [Option<&Value>; 3] {
     [settings.get("options").and_then(|options| options.get("baseURL")), settings.get("api"), settings.get("npm")]
+}
+
+/// What the models of a provider are said to cost. A directory that could say it could pass every limit.
+fn costs(settings: &Value) -> Vec<(&String, &Value)> {
+    let models = settings.get("models").and_then(Value::as_object);
+    models.into_iter().flatten().filter_map(|(id, model)| Some((id, model.get("cost")?))).collect()
 }
 
 #[cfg(test)]
