@@ -125,7 +125,7 @@ fn outcome(index: usize, count: usize) -> NewOutcome {
     let place = i64::try_from(index).expect("small");
     let age = 180 * DAY / i64::try_from(count).expect("small") * place;
     let model = index * 31 % 30;
-    let failed = index % 11 == 0;
+    let failed = index.is_multiple_of(11);
     let word = |step: usize| WORDS[(index / step + index % (step + 3)) % WORDS.len()];
     NewOutcome {
         at: now_micros() - age,
@@ -141,7 +141,7 @@ fn outcome(index: usize, count: usize) -> NewOutcome {
         verdict: if failed { Verdict::Failure } else { Verdict::Success },
         failure_mode: failed.then_some(FailureMode::Logic),
         error_class: None,
-        evidence: if index % 3 == 0 { Evidence::Verified } else { Evidence::Answered },
+        evidence: if index.is_multiple_of(3) { Evidence::Verified } else { Evidence::Answered },
         quality: None,
         tokens: 1200,
         cost: Nano(3_000_000),

@@ -14,7 +14,7 @@ pub use routing::{
 };
 pub use variables::overrides_from_variables;
 
-use crate::{ModelRef, duration::Limit};
+use crate::{ModelRef, compare::escalation::Rule, duration::Limit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,6 +35,7 @@ pub struct Config {
     pub patterns: Patterns,
     pub via: BTreeMap<String, Via>,
     pub batch: Batch,
+    pub consensus: Rule,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,

@@ -73,3 +73,17 @@ fn a_repository_cannot_choose_the_program_or_the_server() {
     let allowed = Layered::merge(&[layer("[dispatch]\nagent_steps = 9\n")]).unwrap();
     assert_eq!(allowed.config.dispatch.agent_steps, 9);
 }
+
+#[test]
+fn the_escalation_rule_is_data() {
+    use crate::compare::escalation::{Outcome, Rule};
+    assert_eq!(
+        Layered::merge(&[]).unwrap().config.consensus,
+        Rule::default(),
+        "the built-in text says what the code does"
+    );
+    let text = "[consensus]\nthresholds = [{ at_least = { count = 1 }, then = \"fix\" }]\n".to_owned();
+    let layer = Layer { origin: Origin::File("mine".into()), text };
+    let rule = Layered::merge(&[layer]).unwrap().config.consensus;
+    assert_eq!([rule.outcome(0, 5), rule.outcome(1, 5)], [Outcome::Pass, Outcome::Fix]);
+}

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, process::ExitCode, sync::Mutex, time::Duration};
 use switchyard_core::{
     Nano,
-    compare::{consensus, escalation::Rule},
+    compare::consensus,
     config::Config,
     dispatch::{Mode, Request},
     duration,
@@ -167,7 +167,7 @@ pub async fn run(
         }
     } else if many.consensus {
         board.end();
-        let verdict = agree(&report, &Rule::default());
+        let verdict = agree(&report, &context.config.consensus);
         report.verdict = Some(json!(verdict));
         finish(&report, format, || agreed(&verdict));
     } else {

@@ -14,7 +14,7 @@ use std::{
 use switchyard_core::{
     Nano,
     compare::{
-        escalation::{Outcome, Rule},
+        escalation::Outcome,
         review_loop::{Limits, State, Step, Stop, next},
     },
     config::Config,
@@ -199,11 +199,11 @@ impl Desk<'_> {
 
     async fn look(&self, diff: &str, spent: f64) -> Review {
         let board = batch::Board::new(self.targets.len());
-        let rule = Rule::default();
+        let rule = &self.context.config.consensus;
         let show = |step: switchyard_engine::batch::Step<'_>| board.show(&step);
         let (context, options, targets) =
             (self.context, &Options { max_cost: self.left(spent), ..self.options.clone() }, self.targets);
-        let found = review(context, diff, self.directory, options, targets, &rule, &show, &self.cancel).await;
+        let found = review(context, diff, self.directory, options, targets, rule, &show, &self.cancel).await;
         board.end();
         found.batch.warnings.iter().for_each(|warning| ui::warn(warning));
         found
