@@ -117,7 +117,7 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
 }
 
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 15] = [
+const FOREIGN: [&str; 16] = [
     "server.binary",
     "server.url",
     "store",
@@ -127,6 +127,7 @@ const FOREIGN: [&str; 15] = [
     "budget",
     "patterns",
     "via",
+    "consensus",
     "fallback.cooldowns",
     "dispatch.permission_answer",
     "dispatch.first_token_timeout",

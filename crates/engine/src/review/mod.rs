@@ -1,8 +1,10 @@
 //! A review of a change by several models, and the loop that has its findings fixed until none is left.
 
 mod fix;
+mod looping;
 
 pub use fix::fix;
+pub use looping::{Ended, Loop, LoopReport, Seen, mend_until_clean};
 
 use crate::{
     Context,

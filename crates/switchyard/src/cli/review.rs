@@ -1,22 +1,21 @@
 //! `switchyard review`: several models review a change; with `--loop` an agent mends what they find.
 
-use super::{Global, batch, dispatch::cancel_on_signal, input, progress::Display, selection};
+use super::{Global, batch, dispatch::cancel_on_signal, input, selection};
 use crate::{
     failure::Failure,
     ui::{self, Format},
 };
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::{Arc, Mutex},
 };
+use switchyard_agents::opencode::{Progress, Sink};
 use switchyard_core::{
     Nano,
-    compare::{
-        escalation::Outcome,
-        review_loop::{Limits, State, Step, Stop, next},
-    },
+    compare::{escalation::Outcome, review_loop::Limits},
     config::Config,
     dispatch::Selector,
     duration::Limit,
@@ -24,12 +23,11 @@ use switchyard_core::{
 };
 use switchyard_engine::{
     Context, Options,
-    batch::{Target, Targets, expand},
+    batch::{Step, Targets, expand},
     dispatch::Learning,
-    review::{Review, fix, request, review},
+    review::{Ended, Loop, LoopReport, Review, Seen, mend_until_clean, request, review},
 };
 use switchyard_host::git::Git;
-use tokio_util::sync::CancellationToken;
 
 /// Who reviews when nobody is named: so many different models of the code-review task type.
 const REVIEWERS: usize = 3;
@@ -80,16 +78,35 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
     let options = Options { timeout, task_type, learning: Learning::NoText, ..Options::default() };
     let targets = reviewers(&args.model, &context.config)?;
     let needs = request(&diff, &directory).needs();
-    let (targets, told) = expand(&context, &targets, needs, &directory).await?;
-    told.iter().for_each(|warning| ui::warn(warning));
+    let (targets, notes) = expand(&context, &targets, needs, &directory).await?;
+    notes.iter().for_each(|warning| ui::warn(warning));
     let cancel = cancel_on_signal();
-    let desk = Desk { context: &context, args, options: &options, directory: &directory, targets: &targets, cancel };
+    let format = global.format();
     if args.looping {
         let fixer = find_fixer(&context, args.fixer.as_deref(), &directory).await?;
-        return desk.mend(global.format(), &change, diff, &fixer).await;
+        let read = || change.diff().map_err(|failure| failure.message);
+        let job = Loop {
+            context: &context,
+            directory: &change.top,
+            options: &options,
+            targets: &targets,
+            fixer,
+            limits: Limits { max_iterations: args.max_iterations as usize, ..Limits::default() },
+            max_cost: args.max_cost,
+            diff: &read,
+            sink: &tools(),
+            cancel: &cancel,
+        };
+        return Ok(told(format, &mend_until_clean(&job, diff, &watcher(format, targets.len())).await));
     }
-    let found = desk.look(&diff, 0.0).await;
-    batch::finish(&found.batch, global.format(), || batch::agreed(&found.consensus));
+    let board = batch::Board::new(targets.len());
+    let options = Options { max_cost: args.max_cost, ..options };
+    let rule = &context.config.consensus;
+    let show = |step: Step<'_>| board.show(&step);
+    let found = review(&context, &diff, &directory, &options, &targets, rule, &show, &cancel).await;
+    board.end();
+    found.batch.warnings.iter().for_each(|warning| ui::warn(warning));
+    batch::finish(&found.batch, format, || batch::agreed(&found.consensus));
     Ok(exit(&found))
 }
 
@@ -180,135 +197,58 @@ impl Change {
     }
 }
 
-/// What every look and every mending shares.
-struct Desk<'a> {
-    context: &'a Context,
-    args: &'a ReviewArgs,
-    options: &'a Options,
-    directory: &'a Path,
-    targets: &'a [Target],
-    /// One for the whole: who interrupts a loop means all of it.
-    cancel: CancellationToken,
+/// Shows which tools the fixer uses, on a terminal.
+fn tools() -> Sink {
+    Arc::new(|progress| {
+        if let Progress::Tool { tool, title } = progress
+            && ui::stderr_is_terminal()
+        {
+            ui::note(&format!("· {tool} {title}"));
+        }
+    })
 }
 
-impl Desk<'_> {
-    /// What is left of the money that all of it may cost.
-    fn left(&self, spent: f64) -> Option<Nano> {
-        self.args.max_cost.map(|most| most.less(Nano::from_usd(spent).unwrap_or_default()))
-    }
-
-    async fn look(&self, diff: &str, spent: f64) -> Review {
-        let board = batch::Board::new(self.targets.len());
-        let rule = &self.context.config.consensus;
-        let show = |step: switchyard_engine::batch::Step<'_>| board.show(&step);
-        let (context, options, targets) =
-            (self.context, &Options { max_cost: self.left(spent), ..self.options.clone() }, self.targets);
-        let found = review(context, diff, self.directory, options, targets, rule, &show, &self.cancel).await;
-        board.end();
-        found.batch.warnings.iter().for_each(|warning| ui::warn(warning));
-        found
-    }
-
-    /// Review, mend, review again. Every way out names its reason.
-    async fn mend(
-        &self,
-        format: Format,
-        change: &Change,
-        mut diff: String,
-        fixer: &Selector,
-    ) -> Result<ExitCode, Failure> {
-        let limits = Limits { max_iterations: self.args.max_iterations as usize, ..Limits::default() };
-        let mut state = State::default();
-        let mut looks: Vec<Value> = Vec::new();
-        let mut fixes: Vec<Value> = Vec::new();
-        let mut spent = 0.0;
-        loop {
-            if self.left(spent).is_some_and(|left| left == Nano::ZERO) {
-                let stopped = json!({ "step": "stop", "because": { "reason": "budget" } });
-                return Ok(told(format, "the money that was allowed is used up", &stopped, &looks, &fixes, 1));
-            }
-            let found = self.look(&diff, spent).await;
-            spent += found.batch.summary.cost_usd;
-            if format == Format::People {
-                batch::agreed(&found.consensus);
-            }
-            looks.push(json!(found.batch));
-            let (after, step) = next(&state, &found.looked, &limits);
-            state = after;
-            let findings = match step {
-                Step::Fix { findings } => findings,
-                ended => return Ok(end(format, &ended, &looks, &fixes)),
-            };
-            let options = Options { max_cost: self.left(spent), ..Options::default() };
-            let display = Display::new(false, &format!("mending {} findings", findings.len()));
-            let (context, sink, cancel) = (self.context, display.sink(), &self.cancel);
-            let mended = fix(context, &findings, &change.top, fixer.clone(), &options, &sink, cancel).await;
-            display.finish();
-            let mended = match mended {
-                Ok(mended) => mended,
-                // What was paid for until now is told all the same.
-                Err(refusal) => {
-                    let stopped =
-                        json!({ "step": "stop", "because": { "reason": "not_mended", "why": refusal.to_string() } });
-                    let words = format!("it could not be mended: {refusal}");
-                    return Ok(told(format, &words, &stopped, &looks, &fixes, 1));
+/// Shows a loop as it goes.
+fn watcher(format: Format, targets: usize) -> impl Fn(Seen<'_>) + Sync {
+    let board: Mutex<Option<batch::Board>> = Mutex::new(None);
+    move |seen| {
+        let Ok(mut board) = board.lock() else { return };
+        match seen {
+            Seen::Looking => *board = Some(batch::Board::new(targets)),
+            Seen::Step(step) => {
+                if let Some(board) = board.as_ref() {
+                    board.show(&step);
                 }
-            };
-            spent += mended.cost_usd;
-            if format == Format::People {
+            }
+            Seen::Reviewed(found) => {
+                if let Some(board) = board.take() {
+                    board.end();
+                }
+                found.batch.warnings.iter().for_each(|warning| ui::warn(warning));
+                if format == Format::People {
+                    batch::agreed(&found.consensus);
+                }
+            }
+            Seen::Mending(findings) if format == Format::People => {
+                ui::note(&format!("mending {} findings", findings.len()));
+            }
+            Seen::Mended(mended) if format == Format::People => {
                 ui::note(&format!("{} has mended: {}", mended.route.model, mended.text.trim()));
             }
-            let failed = mended.error.as_ref().map(|error| error.message.clone());
-            fixes.push(json!(mended));
-            if let Some(why) = failed {
-                let stopped = json!({ "step": "stop", "because": { "reason": "not_mended", "why": why } });
-                return Ok(told(format, &format!("it could not be mended: {why}"), &stopped, &looks, &fixes, 1));
-            }
-            let again = match change.diff() {
-                Ok(again) => again,
-                Err(failure) => {
-                    let stopped = json!({ "step": "stop", "because": { "reason": "no_diff" } });
-                    ui::failure(&failure, Format::People);
-                    return Ok(told(format, "the change can no longer be read", &stopped, &looks, &fixes, 1));
-                }
-            };
-            if again == diff {
-                let stopped = json!({ "step": "stop", "because": { "reason": "nothing_changed" } });
-                return Ok(told(
-                    format,
-                    "the fixer changed nothing, so it would be found again",
-                    &stopped,
-                    &looks,
-                    &fixes,
-                    1,
-                ));
-            }
-            diff = again;
+            Seen::Mending(_) | Seen::Mended(_) => {}
         }
     }
 }
 
-fn end(format: Format, step: &Step, looks: &[Value], fixes: &[Value]) -> ExitCode {
-    let (words, code) = match step {
-        Step::Done => ("nothing is found any more".to_owned(), 0),
-        Step::Stop { because: Stop::Stuck { finding, times } } => {
-            (format!("stuck: the same finding for the {times}. time: {}", finding.text), 1)
-        }
-        Step::Stop { because: Stop::MaxIterations { left } } => {
-            (format!("mended as often as allowed, and {} findings are left", left.len()), 1)
-        }
-        Step::Stop { because: Stop::NotReviewed } => {
-            ("nothing was found, but not all reviewers have answered".to_owned(), 1)
-        }
-        Step::Fix { .. } => (String::new(), 1),
-    };
-    told(format, &words, &json!(step), looks, fixes, code)
-}
-
-fn told(format: Format, words: &str, step: &Value, looks: &[Value], fixes: &[Value], code: u8) -> ExitCode {
+fn told(format: Format, report: &LoopReport) -> ExitCode {
     match format {
-        Format::Json => ui::json(&json!({ "ended": step, "reviews": looks, "fixes": fixes })),
-        Format::People => ui::frame(&format!("--- {words} ({} reviews, {} fixes) ---", looks.len(), fixes.len())),
+        Format::Json => ui::json(report),
+        Format::People => ui::frame(&format!(
+            "--- {} ({} reviews, {} fixes) ---",
+            report.ended.told(),
+            report.reviews.len(),
+            report.fixes.len()
+        )),
     }
-    ExitCode::from(code)
+    if report.ended == Ended::Clean { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }

@@ -205,7 +205,9 @@ fn an_interrupted_council_says_what_it_has_and_what_it_cost() {
     assert_eq!([&report["status"], &report["answer"]], [&json!("error"), &Value::Null], "{report:#}");
     assert!(report["problem"].as_str().is_some_and(|problem| problem.contains("cancelled")), "{report:#}");
     assert_eq!(report["transcript"]["rounds"][0]["answers"]["A"]["outcome"], "answered");
-    assert_eq!(usd(&report["cost_usd"]), yard.ledger(&key).total_reported().cost);
+    // The answers that had begun were never counted: they are booked as what they probably took.
+    assert!(usd(&report["cost_usd"]) > yard.ledger(&key).total_reported().cost, "{report:#}");
+    assert_eq!(report["cost_known"], false);
     assert_eq!(yard.ledger(&key).entries.len(), 4, "nobody is asked to put it together");
     assert!(Path::new(report["transcript_path"].as_str().expect("a path")).exists());
     yard.wait_until_let_go();
