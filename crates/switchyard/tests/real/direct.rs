@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{
-    io::Read as _,
+    io::{Read as _, Write as _},
     process::{Command, Stdio},
     sync::OnceLock,
     time::Duration,
@@ -106,7 +106,8 @@ fn a_terminal_shows_the_answer_while_it_comes() {
         assert!(read > 0, "it ended without showing anything: {}", String::from_utf8_lossy(&shown));
         shown.extend_from_slice(&piece[..read]);
     }
-    running.kill().expect("ended");
+    // As a person would: to end the terminal alone leaves its program when hang-ups are ignored here.
+    running.stdin.take().expect("a keyboard").write_all(b"\x03").expect("Ctrl-C");
     running.wait().expect("reaped");
     yard.wait_until_let_go();
 }
