@@ -28,7 +28,7 @@ fn yard() -> &'static Yard {
 }
 
 /// A model takes longer for an answer than a process takes to hear of it.
-const THINKS: Duration = Duration::from_millis(500);
+const THINKS: Duration = Duration::from_millis(1500);
 
 /// $0.0315 each.
 fn work(directory: &Path) -> Step {
@@ -88,7 +88,15 @@ fn an_agent_is_ended_when_it_has_cost_what_it_may_cost() {
     assert!((4..=5).contains(&asked), "{asked} steps: {report:#}");
     let done = std::fs::read_to_string(directory.join("steps")).expect("the work").lines().count();
     assert!((3..=asked).contains(&done), "{done} of {asked}");
-    assert_bill(&report, &yard().at("spender").requests(&key));
+    let ledger = yard().at("spender").requests(&key);
+    if report["cost_known"] == true {
+        assert_bill(&report, &ledger);
+    } else {
+        // On a busy machine the last answer can be whole at the provider and cut off at OpenCode: a lower bound, said.
+        let cost = report["cost_usd"].as_f64().and_then(Nano::from_usd).expect("a cost");
+        assert!(cost <= ledger.total_reported().cost, "{report:#}");
+        assert!(report["warnings"].to_string().contains("lower bound"), "{report:#}");
+    }
 }
 
 #[test]
