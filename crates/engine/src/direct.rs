@@ -9,7 +9,7 @@ use std::{
 };
 use switchyard_agents::{
     openai::{Direct, Provider},
-    opencode::catalogue::access,
+    opencode::catalogue::{Access, NoAccess, accesses},
 };
 use switchyard_core::{
     ModelRef,
@@ -37,7 +37,7 @@ pub(crate) struct Line {
 #[derive(Debug, Clone, Default)]
 pub struct Exchange {
     client: Arc<OnceLock<Direct>>,
-    lines: Arc<Mutex<BTreeMap<(PathBuf, ModelRef), Found>>>,
+    lines: Arc<Mutex<BTreeMap<(PathBuf, String), Lines>>>,
     lists: Arc<Mutex<BTreeMap<PathBuf, List>>>,
     swept: Arc<OnceCell<()>>,
 }
@@ -47,6 +47,9 @@ type List = (Arc<Catalogue>, BTreeSet<String>);
 
 /// A line, or why there is none.
 type Found = Result<Arc<Line>, String>;
+
+/// The lines to all models of a provider: the files that tell of them are read once.
+type Lines = Result<BTreeMap<String, Found>, String>;
 
 impl Exchange {
     /// One client for all, so that connections are shared.
@@ -85,14 +88,27 @@ impl Exchange {
     }
 
     fn line(&self, context: &Context, directory: &Path, model: &ModelRef) -> Found {
-        let key = (directory.to_owned(), model.clone());
+        if model.variant.is_some() {
+            return Err(NoAccess::Variant.to_string());
+        }
+        let key = (directory.to_owned(), model.provider.clone());
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.entry(key).or_insert_with(|| look_up(context, directory, model).map(Arc::new)).clone()
+        let lines = lines.entry(key).or_insert_with(|| {
+            let found = accesses(&places(context, directory), &model.provider).map_err(|error| error.to_string())?;
+            let found = found.into_iter().map(|(name, access)| {
+                let line = access.map_err(|error| error.to_string()).and_then(line_of);
+                (name, line.map(Arc::new))
+            });
+            Ok(found.collect())
+        });
+        match lines {
+            Ok(lines) => lines.get(&model.model).cloned().unwrap_or_else(|| Err(NoAccess::NotOffered.to_string())),
+            Err(why) => Err(why.clone()),
+        }
     }
 }
 
-fn look_up(context: &Context, directory: &Path, model: &ModelRef) -> Result<Line, String> {
-    let found = access(&places(context, directory), model).map_err(|error| error.to_string())?;
+fn line_of(found: Access) -> Result<Line, String> {
     let headers = found.headers.iter().map(|(name, value)| (name.as_str(), value));
     let provider = Provider::new(&found.base_url, found.key.as_ref(), headers).map_err(|error| error.to_string())?;
     Ok(Line { provider, model_id: found.model_id, body: found.body, most_output: found.max_output_tokens })

@@ -11,6 +11,8 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Access, FromFiles, NoAccess, Places, access, credential_stamp, foreign_providers, from_files};
+pub use files::{
+    Access, FromFiles, NoAccess, Places, access, accesses, credential_stamp, foreign_providers, from_files,
+};
 pub use secrets::{secret_values, without_secrets};
 pub(super) use server::{AllProviders, ConfiguredModels, ConfiguredProviders, connected, full};

@@ -21,7 +21,7 @@ use super::{
 use options::ProviderOptions;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 use switchyard_core::ModelRef;
 
 /// One model, ready to be asked.
@@ -74,10 +74,14 @@ pub enum NoAccess {
 
 /// What OpenCode would use for this model. A `NoAccess` is no failure: OpenCode can be asked.
 pub fn access(places: &Places, model: &ModelRef) -> Result<Access, NoAccess> {
-    let id = model.provider.as_str();
     if model.variant.is_some() {
         return Err(NoAccess::Variant);
     }
+    accesses(places, &model.provider)?.remove(&model.model).unwrap_or(Err(NoAccess::NotOffered))
+}
+
+/// The same for all models of a provider: the files are read once.
+pub fn accesses(places: &Places, id: &str) -> Result<BTreeMap<String, Result<Access, NoAccess>>, NoAccess> {
     if veto::has_own_ways(id) {
         return Err(NoAccess::OwnWays);
     }
@@ -100,17 +104,22 @@ pub fn access(places: &Places, model: &ModelRef) -> Result<Access, NoAccess> {
         return Err(NoAccess::Unreadable);
     }
     let sources = Sources { places: &own, settings, logins: logins::of(&logins), cache };
-    let draft = offered(&sources, model)?;
-    veto::is_certain(&sources, model, &options)?;
-    if draft.npm != USUAL_PACKAGE {
-        return Err(NoAccess::OtherProtocol);
-    }
-    ready(&sources, id, draft, &options, logins.get(id))
+    let one = |name: &String, draft: Draft| {
+        veto::is_certain(&sources, &ModelRef::new(id, name), &options)?;
+        if draft.npm != USUAL_PACKAGE {
+            return Err(NoAccess::OtherProtocol);
+        }
+        ready(&sources, id, draft, &options, logins.get(id))
+    };
+    let found = offered(&sources, id)?.into_iter().map(|(name, draft)| {
+        let access = one(&name, draft);
+        (name, access)
+    });
+    Ok(found.collect())
 }
 
-/// The model, if OpenCode connects its provider with nothing but a key and then offers it.
-fn offered(sources: &Sources<'_>, model: &ModelRef) -> Result<Draft, NoAccess> {
-    let id = model.provider.as_str();
+/// The models, if OpenCode connects their provider with nothing but a key and then offers them.
+fn offered(sources: &Sources<'_>, id: &str) -> Result<BTreeMap<String, Draft>, NoAccess> {
     credential::plain(sources, id)?;
     if !sources.settings.allows(id) {
         return Err(NoAccess::NotOffered);
@@ -118,7 +127,7 @@ fn offered(sources: &Sources<'_>, model: &ModelRef) -> Result<Draft, NoAccess> {
     if sources.source(id).is_none() {
         return Err(if sources.stored(id).is_some() { NoAccess::NoKey } else { NoAccess::NotOffered });
     }
-    sources.offered(id).and_then(|mut drafts| drafts.remove(&model.model)).ok_or(NoAccess::NotOffered)
+    sources.offered(id).ok_or(NoAccess::NotOffered)
 }
 
 fn ready(

@@ -20,7 +20,7 @@ mod substitute;
 mod tests;
 mod wire;
 
-pub use access::{Access, NoAccess, access};
+pub use access::{Access, NoAccess, access, accesses};
 pub use credential::credential_stamp;
 pub use foreign::foreign_providers;
 pub use places::Places;
