@@ -148,7 +148,7 @@ fn outcome(index: usize, count: usize) -> NewOutcome {
         cost_known: true,
         duration_ms: 4000,
         retries: 0,
-        repository: format!("/work/repository{}", index % 20),
+        repository: format!("/srv/repository{}", index % 20),
         propensity: None,
         text: format!("{} the {} of the {} when the {} fails", word(2), word(3), word(5), word(7)),
     }

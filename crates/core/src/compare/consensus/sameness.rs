@@ -129,11 +129,11 @@ mod tests {
             ("src/lib.rs", "", "src/lib.rs"),
             ("./src//lib.rs ", "", "src/lib.rs"),
             ("src\\a\\..\\lib.rs", "", "src/lib.rs"),
-            ("/work/tree/src/lib.rs", "/work/tree/", "src/lib.rs"),
-            ("/work/trees/src/lib.rs", "/work/tree", "work/trees/src/lib.rs"),
+            ("/srv/tree/src/lib.rs", "/srv/tree/", "src/lib.rs"),
+            ("/srv/trees/src/lib.rs", "/srv/tree", "srv/trees/src/lib.rs"),
             ("../x.rs", "", "../x.rs"),
             ("../../x.rs", "", "../../x.rs"),
-            ("/work/tree", "/work/tree", "work/tree"),
+            ("/srv/tree", "/srv/tree", "srv/tree"),
         ];
         for (path, root, expected) in table {
             assert_eq!(normalised_path(path, root), expected, "{path}");
