@@ -19,6 +19,7 @@ mod owner;
 mod recover;
 pub mod review;
 pub mod server;
+mod structured;
 mod tidy;
 
 pub use context::Context;

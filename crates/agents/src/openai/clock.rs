@@ -6,7 +6,6 @@ use std::{
     future::Future,
     time::{Duration, Instant},
 };
-use switchyard_core::{ErrorClass, duration};
 
 #[derive(Debug)]
 pub(super) struct Clock {
@@ -69,18 +68,7 @@ pub(super) enum HangUp {
 
 impl HangUp {
     pub(super) fn failure(&self) -> Failure {
-        match self {
-            Self::Timeout { timer, after } => {
-                let after = duration::show(*after);
-                let message = match timer {
-                    Timer::FirstToken => format!("no sign of an answer within {after}"),
-                    Timer::Inactivity => format!("the answer stalled for {after}"),
-                    Timer::Total => format!("not finished within {after}"),
-                };
-                Failure::new(ErrorClass::Timeout, message)
-            }
-            Self::Cancelled => Failure::new(ErrorClass::Cancelled, "cancelled"),
-        }
+        GiveUp::from(self.clone()).failure()
     }
 }
 

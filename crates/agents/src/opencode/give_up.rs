@@ -51,7 +51,8 @@ pub enum PermissionPolicy {
 }
 
 impl GiveUp {
-    pub(super) fn failure(&self) -> Failure {
+    #[must_use]
+    pub fn failure(&self) -> Failure {
         match self {
             Self::Timeout { timer, after } => {
                 let after = duration::show(*after);

@@ -1,15 +1,14 @@
 //! A judge over the answers of a batch: anonymous, in both orders, and believed only when it says the same twice.
 
 use super::{BatchReport, TargetReport, report::sum};
+use crate::structured::{Asked, ask};
 use crate::{
     Context,
-    direct::Company,
-    dispatch::{DispatchReport, Learning, Options, Refusal, dispatch},
+    dispatch::{DispatchReport, Options},
 };
 use serde::Serialize;
 use serde_json::Value;
-use std::{collections::BTreeMap, sync::Arc};
-use switchyard_agents::opencode::Sink;
+use std::collections::BTreeMap;
 use switchyard_core::{
     ModelRef, Nano,
     compare::{
@@ -17,7 +16,6 @@ use switchyard_core::{
         judge::{Decision, Edge, JudgeTask, Judgement, PassOutcome, combine, parse, prompt},
     },
     dispatch::{Mode, Request, Selector},
-    schema::AnswerSchema,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -60,10 +58,7 @@ pub async fn judge(
         Ok(anonymous) => anonymous,
         Err(error) => return JudgeReport::nothing(name, format!("failed to {error}")),
     };
-    let names: Vec<Names> = answers
-        .iter()
-        .map(|(_, _, model)| Names { provider: model.provider.clone(), model: model.model.clone(), also: Vec::new() })
-        .collect();
+    let names: Vec<Names> = answers.iter().map(|(_, _, model)| Names::of(model)).collect();
     let mask = Mask::new(&names, &question.prompt);
     let texts: Vec<String> = answers.iter().map(|(_, text, _)| text.clone()).collect();
     let task =
@@ -112,15 +107,8 @@ async fn one_pass(
     cancel: &CancellationToken,
 ) -> (PassOutcome, Option<DispatchReport>) {
     let asked = prompt(task, sheet, seed);
-    let schema = match AnswerSchema::parse(&asked.schema.to_string()) {
-        Ok(schema) => schema,
-        Err(error) => return (PassOutcome::Failed { why: error.to_string() }, None),
-    };
-    let request =
-        Request { schema: Some(schema), ..Request::plain(asked.text, judge, Mode::Text, &question.directory) };
+    let request = Request::plain(asked.text, judge, Mode::Text, &question.directory);
     let options = Options {
-        company: Company::Many,
-        learning: Learning::Nothing,
         timeout: options.timeout,
         via: options.via,
         urgency: options.urgency,
@@ -129,21 +117,13 @@ async fn one_pass(
         batch: options.batch.clone(),
         ..Options::default()
     };
-    let silent: Sink = Arc::new(|_| {});
-    match dispatch(context, &request, &options, &silent, cancel).await {
-        Err(refusal) => (PassOutcome::Failed { why: refused(&refusal) }, None),
-        Ok(report) => {
-            let outcome = match (&report.error, &report.structured) {
-                (Some(error), _) => PassOutcome::Failed { why: error.message.clone() },
-                (None, None) => PassOutcome::Failed { why: "its answer has no structure".into() },
-                (None, Some(value)) => match parse(value, sheet) {
-                    Ok(verdict) => PassOutcome::Verdict(verdict),
-                    Err(faults) => PassOutcome::Invalid { faults },
-                },
-            };
-            (outcome, Some(report))
-        }
-    }
+    let Asked { said, report } = ask(context, request, &options, &asked.schema, cancel).await;
+    let outcome = match said.map(|value| parse(&value, sheet)) {
+        Ok(Ok(verdict)) => PassOutcome::Verdict(verdict),
+        Ok(Err(faults)) => PassOutcome::Invalid { faults },
+        Err(why) => PassOutcome::Failed { why },
+    };
+    (outcome, report)
 }
 
 /// As it was asked for, until it is known who answered.
@@ -155,10 +135,6 @@ fn asked_for(judge: &Selector) -> String {
         Some((kind, Value::String(name))) => format!("{kind} {name}"),
         _ => "the default model".to_owned(),
     }
-}
-
-fn refused(refusal: &Refusal) -> String {
-    format!("it was not asked: {refusal}")
 }
 
 impl JudgeReport {

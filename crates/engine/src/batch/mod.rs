@@ -24,7 +24,7 @@ use switchyard_core::{
     ModelRef,
     dispatch::{Request, Selector},
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 /// What can be shown while a batch goes on.
@@ -123,17 +123,11 @@ impl Gates {
     }
 
     /// Waits for both gates, the provider's first: who waits there must not keep others out.
-    async fn pass(&self, model: &ModelRef) -> impl Drop + use<'_> {
-        struct Pass<'a> {
-            _passes: [Option<tokio::sync::SemaphorePermit<'a>>; 2],
-        }
-        impl Drop for Pass<'_> {
-            fn drop(&mut self) {}
-        }
+    async fn pass(&self, model: &ModelRef) -> [Option<SemaphorePermit<'_>>; 2] {
         let provider = match self.providers.get(&model.provider) {
             Some(gate) => gate.acquire().await.ok(),
             None => None,
         };
-        Pass { _passes: [provider, self.all.acquire().await.ok()] }
+        [provider, self.all.acquire().await.ok()]
     }
 }

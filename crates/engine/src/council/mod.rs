@@ -1,7 +1,6 @@
 //! A council: several models answer a question in rounds, see each other's answers without names, and one of them
 //! puts it together in the end, with the dissent.
 
-mod ask;
 mod purse;
 
 pub use purse::check_purse;
@@ -9,8 +8,8 @@ pub use purse::check_purse;
 use crate::{
     Context,
     dispatch::{DispatchReport, Options, Refusal},
+    structured::{Asked, ask},
 };
-use ask::{Asked, ask};
 use futures_util::future::join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ use switchyard_core::{
             parse, parse_synthesis, round_prompt, seat, synthesis_prompt, visible,
         },
     },
-    dispatch::Request,
+    dispatch::{Mode, Request, Selector},
 };
 use switchyard_host::paths::{private_dir, write_private};
 use tokio_util::sync::CancellationToken;
@@ -90,11 +89,7 @@ pub async fn hold(
     let estimate = check_purse(context, question, options, seats, settings).await?;
     let id = Uuid::now_v7();
     let sheet = seat(seats.members.len(), fresh_seed()).map_err(|error| Refusal::Configuration(error.to_string()))?;
-    let names: Vec<Names> = seats
-        .members
-        .iter()
-        .map(|model| Names { provider: model.provider.clone(), model: model.model.clone(), also: Vec::new() })
-        .collect();
+    let names: Vec<Names> = seats.members.iter().map(Names::of).collect();
     let mask = Mask::new(&names, &question.prompt);
     let task = CouncilTask { question: &question.prompt, mask: &mask, settings };
     let mut rounds: Vec<Round> = Vec::new();
@@ -122,7 +117,7 @@ pub async fn hold(
             let prompt = round_prompt(&task, label, &rounds, fresh_seed());
             let heard = visible(&rounds, label);
             async move {
-                let asked = ask(context, question, options, model, prompt.text, &prompt.schema, cancel).await;
+                let asked = ask(context, asked_of(question, model, prompt.text), options, &prompt.schema, cancel).await;
                 let contribution = match asked.said {
                     Ok(value) => match parse(&value, &heard) {
                         Ok(answer) => Contribution::Answered(answer),
@@ -161,7 +156,7 @@ pub async fn hold(
         let options = &Options { max_cost: left, ..options.clone() };
         let prompt = synthesis_prompt(&task, &transcript.rounds, fresh_seed());
         let Asked { said, report } =
-            ask(context, question, options, &seats.synthesis, prompt.text, &prompt.schema, cancel).await;
+            ask(context, asked_of(question, &seats.synthesis, prompt.text), options, &prompt.schema, cancel).await;
         spent.add(report.as_ref());
         match said.map(|value| parse_synthesis(&value, &transcript.rounds)) {
             Ok(Ok(synthesis)) => transcript.synthesis = Some(synthesis),
@@ -210,6 +205,15 @@ async fn keep(context: &Context, report: &mut CouncilReport) {
     let now = switchyard_host::clock::now_micros();
     if let Err(error) = context.store.append_event(now, "council.finished", &report.id.to_string(), &data).await {
         report.warnings.push(format!("the council could not be recorded: {error}"));
+    }
+}
+
+/// A prompt of ours, with what belongs to the question.
+fn asked_of(question: &Request, model: &ModelRef, prompt: String) -> Request {
+    Request {
+        system: question.system.clone(),
+        images: question.images.clone(),
+        ..Request::plain(prompt, Selector::Exact(model.clone()), Mode::Text, &question.directory)
     }
 }
 

@@ -169,12 +169,18 @@ async fn made(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
         Way::Barred(why) => return Err(Refusal::NotDirect(why)),
         Way::OpenCode => {}
     }
+    let is_late = run.station.get().is_none();
     let arriving = tokio::time::timeout(READY_WITHIN, late(run.station, run.context, run.request, run.id));
     let station = tokio::select! {
         arrived = arriving => arrived.map_err(|_| Refusal::NotReady(duration::show(READY_WITHIN)))??,
         () = run.cancel.cancelled() => return Err(Refusal::Cancelled),
     };
-    run_on_server(&Seat { attempt, station }).await
+    let mut outcome = run_on_server(&Seat { attempt, station }).await?;
+    if is_late {
+        // One that was there from the beginning has told it already.
+        outcome.warnings.extend(station.acquired.warnings.iter().cloned());
+    }
+    Ok(outcome)
 }
 
 /// Another model when the limits have no room for this one. A model that was named is refused instead.

@@ -41,11 +41,11 @@ pub(super) async fn late<'a>(
     id: DispatchId,
 ) -> Result<&'a Station, Refusal> {
     cell.get_or_try_init(|| async {
-        let station = Station::new(acquire(context, id, &Want::Any).await?, request);
+        let mut station = Station::new(acquire(context, id, &Want::Any).await?, request);
         let stamps = project_stamps(&request.directory);
         let managed = station.acquired.managed;
-        // What it has to tell was told when the directory was looked at.
-        drop(refresh_instance(context, managed, &station.client, &request.directory, &stamps).await);
+        let warning = refresh_instance(context, managed, &station.client, &request.directory, &stamps).await;
+        station.acquired.warnings.extend(warning);
         Ok(station)
     })
     .await

@@ -12,7 +12,6 @@ use switchyard_core::{
     ModelRef, Nano,
     compare::council::{Contribution, LEAST_MEMBERS, MOST_MEMBERS, MOST_ROUNDS, Round, Settings},
     dispatch::{Mode, Request, Selector},
-    duration::Limit,
 };
 use switchyard_engine::{
     Context, Options,
@@ -50,8 +49,7 @@ pub struct CouncilArgs {
 }
 
 pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failure> {
-    let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
-    let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
+    let timeout = input::timeout(args.timeout.as_deref())?;
     let directory = input::directory(args.dir.as_ref())?;
     let request = Request::plain(input::text(&args.prompt, "the question")?, Selector::Default, Mode::Text, directory);
     request.check().map_err(|error| Failure::usage(error, "give the question as text, as @file, or as -"))?;

@@ -18,7 +18,7 @@ use switchyard_core::{
     budget::Urgency,
     config::{Config, Via},
     dispatch::{Mode, Request, Selector},
-    duration::{self, Limit},
+    duration,
     route::{Exchange, Rule},
     schema::AnswerSchema,
 };
@@ -135,8 +135,7 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
         // Two that fail could both end at a third, which would be paid twice.
         return Err(Failure::usage("a failed one of several is not exchanged", "leave out --fallback"));
     }
-    let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
-    let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
+    let timeout = input::timeout(args.timeout.as_deref())?;
     let urgency = match (args.over_budget, args.critical) {
         (true, _) => Urgency::PastTheStop,
         (false, true) => Urgency::Critical,

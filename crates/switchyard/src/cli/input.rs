@@ -5,7 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
 };
-use switchyard_core::{Nano, dispatch::Image};
+use switchyard_core::{Nano, dispatch::Image, duration::Limit};
 
 /// Larger images are refused before they are read: no provider takes them.
 const LARGEST_IMAGE: u64 = 20 << 20;
@@ -24,6 +24,12 @@ pub fn text(argument: &str, what: &str) -> Result<String, Failure> {
         }),
         None => Ok(argument.to_owned()),
     }
+}
+
+/// How long something may take, as a flag says it.
+pub fn timeout(argument: Option<&str>) -> Result<Option<Limit>, Failure> {
+    let limit = argument.map(str::parse::<Limit>).transpose();
+    limit.map_err(|error| Failure::usage(error, "for example --timeout 90s"))
 }
 
 /// An amount of dollars, not negative.

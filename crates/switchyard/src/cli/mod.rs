@@ -4,6 +4,7 @@ mod batch;
 mod budget;
 mod config;
 mod council;
+mod csv;
 mod demo;
 mod dispatch;
 mod doctor;

@@ -18,7 +18,6 @@ use switchyard_core::{
     compare::{escalation::Outcome, review_loop::Limits},
     config::Config,
     dispatch::Selector,
-    duration::Limit,
     route::Needs,
 };
 use switchyard_engine::{
@@ -65,8 +64,7 @@ pub struct ReviewArgs {
 }
 
 pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure> {
-    let timeout = args.timeout.as_deref().map(str::parse::<Limit>).transpose();
-    let timeout = timeout.map_err(|error| Failure::usage(error, "for example --timeout 90s"))?;
+    let timeout = input::timeout(args.timeout.as_deref())?;
     let directory = input::directory(args.dir.as_ref())?;
     let change = Change::find(args, &directory)?;
     let diff = change.diff()?;

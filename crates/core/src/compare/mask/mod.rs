@@ -7,6 +7,7 @@
 
 mod pieces;
 
+use crate::ModelRef;
 use pieces::{Piece, pieces};
 
 const REPLACEMENT: &str = "[name]";
@@ -18,6 +19,13 @@ pub struct Names {
     pub model: String,
     /// Other names of it, as a catalogue shows them.
     pub also: Vec<String>,
+}
+
+impl Names {
+    #[must_use]
+    pub fn of(model: &ModelRef) -> Self {
+        Self { provider: model.provider.clone(), model: model.model.clone(), also: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

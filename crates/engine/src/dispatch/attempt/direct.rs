@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::time::Instant;
 use switchyard_agents::{
     openai::{Answered, Ask, Earlier},
-    opencode::{Failure, RunLimits},
+    opencode::{Failure, GiveUp, RunLimits},
 };
 use switchyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
@@ -117,8 +117,7 @@ async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
             }
             Some(_) if spent => {
                 let most = attempt.left.unwrap_or_default();
-                let message = format!("stopped at a cost of {}: no more than {most} was allowed", total.cost);
-                Err(Failure::new(ErrorClass::BudgetRefused, message))
+                Err(GiveUp::CostLimit { spent: total.cost, most }.failure())
             }
             Some(fault) => {
                 warnings.push(format!("try {} did not fit the schema: {fault}", tries + 1));

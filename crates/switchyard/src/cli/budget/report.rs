@@ -1,5 +1,6 @@
 //! What was spent, as a table, JSON or CSV.
 
+use super::super::csv::{cell, dollars};
 use super::clock;
 use crate::{
     failure::Failure,
@@ -8,7 +9,6 @@ use crate::{
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, process::ExitCode};
-use switchyard_core::Nano;
 use switchyard_engine::Context;
 use switchyard_host::clock::now_micros;
 use switchyard_store::{GroupBy, Spent, bucket};
@@ -95,27 +95,17 @@ fn line(name: &str, spent: &Spent) -> Vec<String> {
 fn csv(rows: &[(String, Spent)]) -> String {
     let mut lines = vec!["name,cost_usd,attempts,tokens,unknown_costs".to_owned()];
     for (name, spent) in rows {
-        let name = if name.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", name.replace('"', "\"\""))
-        } else {
-            name.clone()
-        };
+        let name = cell(name);
         let Spent { cost, attempts, unknown, tokens } = spent;
-        lines.push(format!("{name},{},{attempts},{tokens},{unknown}", exact(*cost)));
+        lines.push(format!("{name},{},{attempts},{tokens},{unknown}", dollars(*cost)));
     }
     lines.join("\n")
-}
-
-/// Dollars with all nine digits.
-fn exact(cost: Nano) -> String {
-    let sign = if cost.0 < 0 { "-" } else { "" };
-    let nano = cost.0.unsigned_abs();
-    format!("{sign}{}.{:09}", nano / 1_000_000_000, nano % 1_000_000_000)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use switchyard_core::Nano;
 
     #[test]
     fn names_stay_in_their_column() {
@@ -123,6 +113,7 @@ mod tests {
         let rows = [("a,\"b\"".to_owned(), spent), ("plain".to_owned(), Spent::default())];
         let lines: Vec<String> = csv(&rows).lines().map(str::to_owned).collect();
         assert_eq!(lines[1], "\"a,\"\"b\"\"\",1.500000001,2,30,1");
+        assert!(csv(&[("=1+1".to_owned(), spent)]).contains("\"'=1+1\","), "no formula");
         assert_eq!(lines[2], "plain,0.000000000,0,0,0");
     }
 }

@@ -2,6 +2,7 @@
 //! spreadsheet takes it for a formula.
 
 use super::show;
+use crate::cli::csv;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchyard_core::{Nano, compare::clean};
@@ -81,26 +82,16 @@ pub fn csv_line(record: &OutcomeRecord) -> String {
     let cells = COLUMNS.map(|column| match (&document[column], column) {
         (Value::Null, _) => String::new(),
         (Value::String(text), _) => cell(text),
-        (Value::Number(_), "cost_usd") => dollars(record.outcome.cost),
+        (Value::Number(_), "cost_usd") => csv::dollars(record.outcome.cost),
         (value @ (Value::Bool(_) | Value::Number(_)), _) => value.to_string(),
         (value @ (Value::Array(_) | Value::Object(_)), _) => cell(&value.to_string()),
     });
     cells.join(",")
 }
 
-/// A text that a spreadsheet shows as it is.
+/// A text without what a terminal would obey.
 fn cell(text: &str) -> String {
-    let text = clean(text);
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\n', '＝', '＋', '－', '＠']);
-    let text = if is_formula { format!("'{text}") } else { text };
-    if text.contains([',', ';', '"', '\n', '\t', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
-/// Dollars with all nine digits.
-fn dollars(cost: Nano) -> String {
-    let sign = if cost.0 < 0 { "-" } else { "" };
-    let nano = cost.0.unsigned_abs();
-    format!("{sign}{}.{:09}", nano / 1_000_000_000, nano % 1_000_000_000)
+    csv::cell(&clean(text))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One structured call of a model that takes part in a comparison.
+//! One call whose answer has a form of ours: a judge's verdict, a council's answer.
 
 use crate::{
     Context,
@@ -8,11 +8,7 @@ use crate::{
 use serde_json::Value;
 use std::sync::Arc;
 use switchyard_agents::opencode::Sink;
-use switchyard_core::{
-    ModelRef,
-    dispatch::{Mode, Request, Selector},
-    schema::AnswerSchema,
-};
+use switchyard_core::{dispatch::Request, schema::AnswerSchema};
 use tokio_util::sync::CancellationToken;
 
 /// What was said, or why nothing was; and the bill, when there is one.
@@ -23,10 +19,8 @@ pub(crate) struct Asked {
 
 pub(crate) async fn ask(
     context: &Context,
-    question: &Request,
+    request: Request,
     options: &Options,
-    model: &ModelRef,
-    prompt: String,
     schema: &Value,
     cancel: &CancellationToken,
 ) -> Asked {
@@ -34,12 +28,7 @@ pub(crate) async fn ask(
         Ok(schema) => schema,
         Err(error) => return Asked { said: Err(error.to_string()), report: None },
     };
-    let request = Request {
-        schema: Some(schema),
-        system: question.system.clone(),
-        images: question.images.clone(),
-        ..Request::plain(prompt, Selector::Exact(model.clone()), Mode::Text, &question.directory)
-    };
+    let request = Request { schema: Some(schema), ..request };
     // What is asked here is our own frame around a question: how well it is answered teaches nothing about tasks.
     let options = Options { company: Company::Many, learning: Learning::Nothing, ..options.clone() };
     let silent: Sink = Arc::new(|_| {});
