@@ -8,13 +8,18 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Once,
     time::{Duration, Instant},
 };
+use switchyard_host::process::ProcessIdentity;
 
 /// No command of a test may take longer than this; a hang is a failure, not a wait.
 const DEADLINE: Duration = Duration::from_secs(120);
 /// The key in the test configuration; it must never be seen anywhere else.
 pub const API_KEY: &str = "sk-test-0123456789abcdef";
+
+/// What earlier runs have left is removed once: each leaves gigabytes for whoever wants to look at a failure.
+static SWEPT: Once = Once::new();
 
 #[derive(Debug)]
 pub struct TestEnv {
@@ -32,6 +37,7 @@ impl TestEnv {
 
     pub fn with_provider(name: &str, program: &str, scratch: &str, provider: SharedProvider) -> Self {
         let scratch = PathBuf::from(scratch);
+        SWEPT.call_once(|| sweep(&scratch));
         let root = scratch.join(format!("{name}-{}", std::process::id()));
         drop(std::fs::remove_dir_all(&root));
         for directory in ["home/.config/opencode", "home/.config/switchyard", "project", "tmp"] {
@@ -215,5 +221,17 @@ pub fn finish(child: Child) -> Outcome {
         stdout: text(output.stdout),
         stderr: text(output.stderr),
         took: began.elapsed(),
+    }
+}
+
+/// Removes the directories of test processes that are gone.
+fn sweep(scratch: &Path) {
+    let Ok(entries) = std::fs::read_dir(scratch) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.rsplit_once('-')).and_then(|(_, pid)| pid.parse::<u32>().ok());
+        if owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none()) {
+            drop(std::fs::remove_dir_all(entry.path()));
+        }
     }
 }
