@@ -5,3 +5,4 @@ pub mod openai;
 pub mod opencode;
 mod provider_error;
 mod web;
+pub mod webhook;

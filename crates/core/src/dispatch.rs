@@ -3,6 +3,7 @@
 pub use crate::route::Selector;
 
 use crate::{
+    config::Capability,
     route::{Needs, estimate_tokens},
     schema::AnswerSchema,
 };
@@ -81,6 +82,8 @@ pub struct Request {
     pub keep: bool,
     /// An OpenCode agent by name; `None` is the mode's own.
     pub agent: Option<String>,
+    /// What the model has to be able to do besides what follows from the rest.
+    pub capabilities: Vec<Capability>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,6 +113,7 @@ impl Request {
             session: None,
             keep: false,
             agent: None,
+            capabilities: Vec::new(),
         }
     }
 
@@ -136,13 +140,14 @@ impl Request {
     pub fn needs(&self) -> Needs {
         let words = estimate_tokens(&self.prompt) + self.system.as_deref().map_or(0, estimate_tokens);
         let overhead = if self.mode == Mode::Text { 0 } else { WORKING_TOKENS };
-        Needs {
+        let needs = Needs {
             images: self.images.len(),
             tools: self.mode == Mode::Agent,
             structured: self.schema.is_some(),
             reasoning: false,
             context: words + overhead + self.images.len() as u64 * IMAGE_TOKENS,
-        }
+        };
+        self.capabilities.iter().fold(needs, |needs, capability| needs.and(*capability))
     }
 
     /// The command's name and its arguments, for mode command.

@@ -16,6 +16,8 @@ pub mod pattern;
 pub mod redact;
 pub mod route;
 pub mod schema;
+pub mod task;
+pub mod todo;
 pub mod usage;
 
 pub use error_class::ErrorClass;

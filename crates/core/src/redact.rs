@@ -30,6 +30,28 @@ pub fn redact(text: &str) -> String {
     out
 }
 
+/// What a line has that nobody should commit; only what is unmistakable, because code is full of words like "secret".
+#[must_use]
+pub fn committed_secret(line: &str) -> Option<&'static str> {
+    if line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----") {
+        return Some("a private key");
+    }
+    let is_access_key = |word: &str| {
+        word.len() == 20
+            && (word.starts_with("AKIA") || word.starts_with("ASIA"))
+            && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    };
+    line.split(is_boundary).find_map(|word| {
+        if is_access_key(word) {
+            Some("an access key")
+        } else if word.len() >= 20 && looks_like_key(word) && !word.contains('*') {
+            Some("a key or token")
+        } else {
+            None
+        }
+    })
+}
+
 /// An address without what stands before its `@`.
 #[must_use]
 pub fn redact_address(address: &str) -> String {

@@ -7,6 +7,7 @@ pub mod batch;
 pub mod budget;
 pub mod catalogue;
 pub mod choose;
+pub mod claims;
 pub mod conformance;
 pub mod context;
 pub mod council;
@@ -20,6 +21,7 @@ mod recover;
 pub mod review;
 pub mod server;
 mod structured;
+pub mod supervise;
 mod tidy;
 
 pub use context::Context;

@@ -11,11 +11,7 @@ pub(crate) fn this_process() -> std::io::Result<Owner> {
 }
 
 pub(crate) fn owner_of(process: ProcessIdentity) -> Owner {
-    Owner {
-        host: format!("{}#{}", machine::name(), machine::boot()),
-        pid: i64::from(process.pid),
-        start: i64::try_from(process.start).unwrap_or(i64::MAX),
-    }
+    Owner { host: here(), pid: i64::from(process.pid), start: i64::try_from(process.start).unwrap_or(i64::MAX) }
 }
 
 enum Place {
@@ -55,4 +51,9 @@ pub(crate) fn is_gone(owner: &Owner) -> bool {
         Place::EarlierBoot => true,
         Place::Elsewhere => false,
     }
+}
+
+/// What the owner of something on this machine, as it runs now, has as its host.
+pub(crate) fn here() -> String {
+    format!("{}#{}", machine::name(), machine::boot())
 }

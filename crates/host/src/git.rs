@@ -3,22 +3,39 @@
 //! Invariant: every call ends by its deadline, with all that git started, and acts on the directory it was given
 //! whatever repository the environment points to.
 
+mod branches;
 mod changes;
+mod delivery;
 mod diff;
+mod forward;
+mod lock;
+mod merge;
+mod rebase;
+mod references;
+mod remote;
+mod removal;
 #[cfg(test)]
 mod tests;
 mod worktree;
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use crate::bounded::{self, Finished, RunError};
+pub use branches::Base;
 pub use changes::{ChangedLines, FileDiff, StatusEntry};
-pub use worktree::UnsavedWork;
+pub use delivery::MergeHold;
+pub use forward::FastForward;
+pub use merge::Forecast;
+pub use rebase::Rebased;
+pub use references::{BranchDeletion, Expected, UpdateRefError};
+pub use remote::{Fetched, Pushed};
+pub use removal::{KeepReason, Removal, Safety};
+pub use worktree::{UnsavedWork, Worktree};
 
 /// Variables by which a hook or a shell would point git at another repository than the directory's own.
 const MISLEADING: [&str; 6] =
@@ -35,6 +52,12 @@ pub enum GitError {
     /// `code` is absent when a signal ended git.
     #[error("run `{command}` (exit code {}): {stderr}", code.map_or("none".to_owned(), |code| code.to_string()))]
     Failed { command: String, code: Option<i32>, stderr: String },
+    /// Another process of ours is at work in the repository, or the lock cannot be had at all.
+    #[error("lock {}", path.display())]
+    Lock { path: PathBuf, source: io::Error },
+    /// Git ended with 0, and what it should have done is not there.
+    #[error("see that {wanted} after `{command}`")]
+    Unproven { command: &'static str, wanted: String },
 }
 
 /// Who a commit is by.
@@ -96,11 +119,8 @@ impl Git {
     /// The commit is not signed: signing asks for a passphrase, and nobody is there to answer.
     pub fn commit_all(&self, directory: &Path, message: &str, author: &Author) -> Result<Option<String>, GitError> {
         self.succeed(&within(directory, &["add", "--all"]))?;
-        let staged = within(directory, &["diff", "--cached", "--quiet", "--no-ext-diff"]);
-        match self.succeed(&staged) {
-            Ok(_) => return Ok(None),
-            Err(GitError::Failed { code: Some(1), .. }) => {}
-            Err(error) => return Err(error),
+        if self.answer(&within(directory, &["diff", "--cached", "--quiet", "--no-ext-diff"]))? {
+            return Ok(None);
         }
         let mut signed = self.clone();
         for role in ["AUTHOR", "COMMITTER"] {
@@ -117,20 +137,26 @@ impl Git {
 
     /// What git printed, when it ended with 0.
     fn succeed<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, GitError> {
-        let shown = || {
-            let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
-            std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
-        };
-        match bounded::run(&mut self.command(args), self.deadline) {
-            Ok(Finished { status, stdout, .. }) if status.success() => Ok(stdout),
-            Ok(Finished { status, stderr, .. }) => {
-                let stderr = String::from_utf8_lossy(&stderr).trim().to_owned();
-                Err(GitError::Failed { command: shown(), code: status.code(), stderr })
-            }
-            Err(RunError::Start(error)) if error.kind() == io::ErrorKind::NotFound => Err(GitError::Missing),
-            Err(RunError::Start(source) | RunError::Wait(source)) => Err(GitError::Run { command: shown(), source }),
-            Err(RunError::Deadline { deadline, .. }) => Err(GitError::Deadline { command: shown(), deadline }),
+        let finished = self.finish(args)?;
+        if finished.status.success() { Ok(finished.stdout) } else { Err(failed(args, &finished)) }
+    }
+
+    /// What git answers by its exit code: true for 0, false for 1.
+    fn answer<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<bool, GitError> {
+        match self.succeed(args) {
+            Ok(_) => Ok(true),
+            Err(GitError::Failed { code: Some(1), .. }) => Ok(false),
+            Err(error) => Err(error),
         }
+    }
+
+    /// How git ended and what it printed, whatever its exit code.
+    fn finish<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Finished, GitError> {
+        bounded::run(&mut self.command(args), self.deadline).map_err(|error| match error {
+            RunError::Start(error) if error.kind() == io::ErrorKind::NotFound => GitError::Missing,
+            RunError::Start(source) | RunError::Wait(source) => GitError::Run { command: shown(args), source },
+            RunError::Deadline { deadline, .. } => GitError::Deadline { command: shown(args), deadline },
+        })
     }
 
     fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
@@ -151,6 +177,31 @@ impl Git {
 fn within<'a>(directory: &'a Path, args: &[&'a str]) -> Vec<&'a OsStr> {
     let head = [OsStr::new("-C"), directory.as_os_str()];
     head.into_iter().chain(args.iter().map(|arg| OsStr::new(*arg))).collect()
+}
+
+/// As [`within`], and no program that a repository's settings name is run for it.
+fn alone<'a>(directory: &'a Path, args: &[&'a str]) -> Vec<&'a OsStr> {
+    let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"].map(OsStr::new);
+    quiet.into_iter().chain(within(directory, args)).collect()
+}
+
+fn shown<S: AsRef<OsStr>>(args: &[S]) -> String {
+    let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
+    std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn failed<S: AsRef<OsStr>>(args: &[S], finished: &Finished) -> GitError {
+    let stderr = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
+    GitError::Failed { command: shown(args), code: finished.status.code(), stderr }
+}
+
+/// The records of an answer in which a zero byte ends each of them.
+fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 fn outside_a_working_tree(stderr: &str) -> bool {

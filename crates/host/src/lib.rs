@@ -1,4 +1,4 @@
-//! This machine: processes and their trees, the guard that ends them, git, npm, paths and the clock.
+//! This machine: processes and their trees, the guard that ends them, its load, files, git, npm, paths and the clock.
 //!
 //! Invariant: no process is signalled by its number alone. A number is reused; an identity (number and start) is not.
 
@@ -9,15 +9,19 @@ pub mod detached;
 pub mod git;
 pub mod guard;
 pub mod guarded;
+pub mod load;
 pub mod machine;
 pub mod npm;
 pub mod orphan;
 pub mod paths;
 pub mod process;
 pub mod repository;
+pub mod shell;
+pub mod space;
 mod table;
 pub mod text_file;
 pub mod tree;
+pub mod watch;
 
 pub use guarded::{GuardedChild, GuardedCommand};
 pub use process::{ProcessIdentity, Signal};

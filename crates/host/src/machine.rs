@@ -12,6 +12,6 @@ pub fn boot() -> String {
     #[cfg(target_os = "linux")]
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     #[cfg(not(target_os = "linux"))]
-    let boot = sysinfo::System::boot_time().to_string();
+    let boot = sysinfo::System::boot_time().map_or_else(|_| String::new(), |seconds| seconds.to_string());
     boot.trim().chars().take(8).collect()
 }

@@ -12,6 +12,8 @@ mod ledger;
 mod outcome;
 mod record;
 pub mod sqlite;
+mod task;
+mod tasks;
 mod words;
 
 pub use budget::{Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
@@ -25,6 +27,12 @@ pub use record::{
     NewAttempt, NewDispatch, Owner, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
 };
 
+pub use task::{
+    BatchRecord, Changed, EffectRecord, More, NewRun, NewTask, PhaseCounts, Ready, RunChange, RunNote, RunRecord,
+    TaskChange, TaskFilter, TaskRecord,
+};
+pub use tasks::Tasks;
+
 use async_trait::async_trait;
 use std::fmt::Debug;
 use switchyard_core::{
@@ -36,9 +44,14 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// Times are microseconds since the Unix epoch, given by the caller: the store has no clock.
 #[async_trait]
-pub trait Store: Debug + Send + Sync {
+pub trait Store: Tasks + Debug + Send + Sync {
     /// Records that a dispatch is about to run. The same id again is a conflict.
     async fn begin_dispatch(&self, dispatch: &NewDispatch) -> Result<()>;
+
+    /// Records that a dispatch is about to run and its first attempt with it: [`Store::begin_dispatch`] and
+    /// [`Store::begin_attempt`] in one transaction. A refusal is about the attempt alone: the dispatch has begun,
+    /// without it. An error writes neither. An attempt of another dispatch is a conflict.
+    async fn begin_dispatch_with(&self, dispatch: &NewDispatch, first: &NewAttempt) -> Result<Begun>;
 
     /// Records that an attempt is about to run, with its reservation. One that would pass a ceiling is
     /// refused at the first such, and nothing is written. The same ordinal again is a conflict.

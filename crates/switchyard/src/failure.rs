@@ -6,6 +6,7 @@ use switchyard_core::{ErrorClass, route::RouteError};
 use switchyard_engine::{
     dispatch::{ErrorReport, Refusal},
     server::ServerError,
+    supervise::{AddError, ChangeError, VerifyError},
 };
 use switchyard_store::{ErrorKind, StoreError};
 
@@ -61,6 +62,39 @@ impl Failure {
             message: message.to_string(),
             hint: class.hint().into(),
             retryable: class.retryable(),
+        }
+    }
+
+    /// Work that did not succeed.
+    pub fn failed(message: impl Display, hint: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Work,
+            class: "failed".into(),
+            message: message.to_string(),
+            hint: hint.into(),
+            retryable: false,
+        }
+    }
+
+    /// Something that the rules do not allow.
+    pub fn refused(message: impl Display, hint: impl Into<String>) -> Self {
+        Self { exit: Exit::Refused, class: "refused".into(), ..Self::failed(message, hint) }
+    }
+
+    /// A task that could not be changed.
+    pub fn task(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Store(error) if error.kind() == ErrorKind::NotFound => {
+                Self::usage(error, "see what there is with `switchyard task list`")
+            }
+            ChangeError::Store(error) => error.into(),
+            ChangeError::Illegal(illegal) => {
+                let hint = format!("see how it stands with `switchyard task show {}`", illegal.task);
+                Self::refused(illegal, hint)
+            }
+            ChangeError::Fenced { .. } | ChangeError::Contended(_) => {
+                Self { retryable: true, ..Self::unavailable("store_busy", error, "try again") }
+            }
         }
     }
 
@@ -169,6 +203,43 @@ impl From<Refusal> for Failure {
                 Some(class) => Self::classed(class, message),
                 None => Self::usage(message, "see `switchyard task-types`, `switchyard tiers` and `switchyard tags`"),
             },
+        }
+    }
+}
+
+impl From<AddError> for Failure {
+    fn from(error: AddError) -> Self {
+        let message = error.to_string();
+        match error {
+            AddError::Empty => Self::usage(message, "give it as text, as @file, or as - for standard input"),
+            AddError::NoDirectory(_) | AddError::NoRepository(_) => {
+                Self::usage(message, "name a repository with --repo, or run it in one")
+            }
+            AddError::NoBase { .. } => Self::usage(message, "see what there is with `git branch --all`"),
+            AddError::NoCommit(_) => Self::usage(message, "work begins from a commit: `git commit --allow-empty`"),
+            AddError::OnItself(_) | AddError::Cycle(_) => Self::usage(message, "leave one of the dependencies out"),
+            AddError::InPlace => Self::usage(message, "name a command with --command, or leave --in-place out"),
+            AddError::Choice(refusal) => refusal.into(),
+            AddError::Store(error) if error.kind() == ErrorKind::Conflict => {
+                Self::usage(message, "see what there is with `switchyard task list` and `switchyard batch list`")
+            }
+            AddError::Store(error) => error.into(),
+            AddError::Git { .. } => Self::unavailable("git", message, "see that `git status` works there"),
+        }
+    }
+}
+
+impl From<VerifyError> for Failure {
+    fn from(error: VerifyError) -> Self {
+        match error {
+            VerifyError::Store(error) => Self::task(error.into()),
+            VerifyError::NoReceipt(ref id) | VerifyError::NoCommit(ref id) => {
+                let hint = format!("see how it stands with `switchyard task show {id}`");
+                Self::refused(error, hint)
+            }
+            VerifyError::Place(_) => {
+                Self::unavailable("git", error, "see that the repository is there, with its commit")
+            }
         }
     }
 }

@@ -28,12 +28,12 @@ fn main() -> ExitCode {
 }
 
 /// Talk of the program about itself, off unless `SWITCHYARD_LOG` asks for it (`info`, or `switchyard_agents=debug`).
-/// A keeper always has it: its standard error is its server's log.
+/// Keepers and workers always have it: their standard error is a log.
 fn start_log() {
     use tracing_subscriber::EnvFilter;
-    let keeper = std::env::args_os().nth(1).is_some_and(|command| command == "keeper");
+    let logging = std::env::args_os().nth(1).is_some_and(|command| command == "keeper" || command == "work");
     let wanted = std::env::var("SWITCHYARD_LOG").ok().filter(|wanted| !wanted.is_empty());
-    let Some(wanted) = wanted.or_else(|| keeper.then(|| "info".to_owned())) else { return };
+    let Some(wanted) = wanted.or_else(|| logging.then(|| "info".to_owned())) else { return };
     let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }

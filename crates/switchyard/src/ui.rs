@@ -36,6 +36,14 @@ pub fn json(value: &impl Serialize) {
     }
 }
 
+/// One JSON document of several, each on a line of its own.
+pub fn json_line(value: &impl Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => println!("{text}"),
+        Err(error) => complain(&format!("the result cannot be written as JSON: {error}")),
+    }
+}
+
 /// A piece of an answer, as it arrives.
 pub fn piece(text: &str) {
     print!("{text}");

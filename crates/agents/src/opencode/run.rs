@@ -61,6 +61,8 @@ pub enum Progress {
     Tool {
         tool: String,
         title: String,
+        /// What it was called with, as JSON: two calls that are the same do the same.
+        input: String,
     },
     Permission {
         what: String,
@@ -202,7 +204,7 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
         for action in actions {
             match action {
                 Action::ShowText(text) => (run.sink)(Progress::Text(text)),
-                Action::ShowTool { tool, title } => (run.sink)(Progress::Tool { tool, title }),
+                Action::ShowTool { tool, title, input } => (run.sink)(Progress::Tool { tool, title, input }),
                 Action::AnswerPermission(pending) => {
                     if let Err(reason) = asked.permission(run, &pending).await {
                         return Ended::GaveUp(reason);

@@ -156,6 +156,8 @@ pub struct ToolState {
     pub status: String,
     #[serde(default)]
     pub title: String,
+    #[serde(default)]
+    pub input: Value,
 }
 
 /// `GET /session/status`: sessions that are not idle.

@@ -23,6 +23,7 @@ pub(super) enum Action {
     ShowTool {
         tool: String,
         title: String,
+        input: String,
     },
     AnswerPermission(Pending),
     RejectQuestion(Pending),
@@ -227,7 +228,8 @@ impl Watch {
         }
         let newly_running = state.status == "running" && self.open_tools.insert(part.id.clone());
         if newly_running {
-            vec![Action::ShowTool { tool: part.tool.clone(), title: state.title.clone() }]
+            let (tool, title) = (part.tool.clone(), state.title.clone());
+            vec![Action::ShowTool { tool, title, input: state.input.to_string() }]
         } else {
             Vec::new()
         }

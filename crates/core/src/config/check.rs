@@ -33,6 +33,7 @@ impl Config {
             }
         }
         self.check_patterns(faults);
+        self.check_supervise(faults);
         if !(1..=20).contains(&self.fallback.depth) {
             faults.push(("fallback.depth".into(), format!("{} is not between 1 and 20", self.fallback.depth)));
         }
@@ -40,6 +41,43 @@ impl Config {
             && let Err(error) = self.default_model.parse::<ModelRef>()
         {
             faults.push(("default_model".into(), error.to_string()));
+        }
+    }
+
+    fn check_supervise(&self, faults: &mut Faults) {
+        let supervise = &self.supervise;
+        for (name, value, high) in [
+            ("concurrency", supervise.concurrency, supervise.most),
+            ("most", supervise.most, 1000),
+            ("per_repository", supervise.per_repository, 1000),
+            ("per_provider", supervise.per_provider, 1000),
+            ("per_model", supervise.per_model, 1000),
+            ("siblings", supervise.siblings, 1000),
+            ("steps", supervise.steps, 1000),
+        ] {
+            if !(1..=high).contains(&value) {
+                faults.push((format!("supervise.{name}"), format!("{value} is not between 1 and {high}")));
+            }
+        }
+        for (name, limits) in [("rests", &supervise.rests), ("trouble_rests", &supervise.trouble_rests)] {
+            if limits.is_empty() || limits.iter().any(|limit| limit.0.is_none()) {
+                faults.push((format!("supervise.{name}"), "it needs at least one duration, and none that is 0".into()));
+            }
+        }
+        for (name, limit) in [
+            ("start_timeout", supervise.start_timeout),
+            ("lease", supervise.lease),
+            ("silence", supervise.silence),
+            ("verify_timeout", supervise.verify_timeout),
+            ("deadline_most", supervise.deadline_most),
+            ("look_every", supervise.look_every),
+        ] {
+            if limit.0.is_none() {
+                faults.push((
+                    format!("supervise.{name}"),
+                    "nothing may wait for ever: this cannot be switched off".into(),
+                ));
+            }
         }
     }
 

@@ -117,7 +117,7 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
 }
 
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 16] = [
+const FOREIGN: [&str; 17] = [
     "server.binary",
     "server.url",
     "store",
@@ -128,6 +128,7 @@ const FOREIGN: [&str; 16] = [
     "patterns",
     "via",
     "consensus",
+    "supervise",
     "fallback.cooldowns",
     "dispatch.permission_answer",
     "dispatch.first_token_timeout",

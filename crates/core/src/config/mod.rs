@@ -5,6 +5,7 @@ mod check;
 mod layers;
 mod open;
 mod routing;
+mod supervise;
 mod variables;
 
 pub use layers::{ConfigError, Layer, Layered, Origin};
@@ -12,6 +13,7 @@ pub use routing::{
     Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
     Score, Tag, Via,
 };
+pub use supervise::{OfflineClaims, Supervise, micros};
 pub use variables::overrides_from_variables;
 
 use crate::{ModelRef, compare::escalation::Rule, duration::Limit};
@@ -36,6 +38,7 @@ pub struct Config {
     pub via: BTreeMap<String, Via>,
     pub batch: Batch,
     pub consensus: Rule,
+    pub supervise: Supervise,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,

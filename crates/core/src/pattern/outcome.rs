@@ -98,7 +98,8 @@ impl fmt::Display for FailureMode {
 }
 
 /// Which timer ended a run that timed out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Deadline {
     /// Nothing was heard for too long.
     Silence,

@@ -13,11 +13,11 @@ use crate::{
     server::project_stamps,
 };
 use std::path::Path;
-use switchyard_core::budget::Urgency;
 use switchyard_core::route::{
-    Advice, AgentWish, Catalogue, Classified, ModelPolicy, Needs, Question, Resolution, RouteError, Selector,
-    check_names, classify, resolve,
+    Advice, AgentWish, Catalogue, Classified, Exchange, ModelPolicy, Needs, Question, Resolution, RouteError, Selector,
+    Tried, Trigger, check_names, classify, next, resolve,
 };
+use switchyard_core::{ModelRef, budget::Urgency};
 use switchyard_host::clock::now_micros;
 
 /// What is to be decided.
@@ -30,6 +30,8 @@ pub struct Task<'a> {
     pub directory: &'a Path,
     /// An OpenCode agent that would lead.
     pub agent: Option<&'a str>,
+    /// Models that did not manage before: another is taken when there is one.
+    pub avoid: &'a [ModelRef],
 }
 
 #[derive(Debug)]
@@ -110,11 +112,25 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
         }
         other => other?,
     };
-    let mut resolution = resolution;
+    let mut resolution = elsewhere(&surroundings.question(context, &task.selector, task.needs), resolution, task);
     if catalogue::foreign(context, task.directory, &stamps).contains(&resolution.model.provider) {
         resolution.warnings.push(catalogue::foreign_warning(&resolution.model.provider));
     }
     Ok(Decision { resolution, classified, listed: surroundings.listed })
+}
+
+/// Another model than those to avoid; the same when there is no other, or when it was named.
+fn elsewhere(question: &Question<'_>, first: Resolution, task: &Task<'_>) -> Resolution {
+    let avoided = |model: &ModelRef| task.avoid.contains(model);
+    if task.selector.is_explicit() || !avoided(&first.model) {
+        return first;
+    }
+    let tried: Vec<Tried> =
+        task.avoid.iter().map(|model| Tried { model: model.clone(), trigger: Trigger::ApiError }).collect();
+    match next(question, &first, &tried, Exchange::Routed, task.agent) {
+        Ok(other) if !avoided(&other.model) => other,
+        _ => first,
+    }
 }
 
 /// Whether a longer list could have led to another answer.

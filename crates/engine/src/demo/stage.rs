@@ -88,6 +88,7 @@ impl Stage {
             session: None,
             keep: false,
             agent: None,
+            capabilities: Vec::new(),
         })
     }
 

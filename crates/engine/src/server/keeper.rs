@@ -20,7 +20,7 @@ use std::{
 };
 use switchyard_agents::opencode::launch::server_environment;
 use switchyard_core::{ServerId, config};
-use switchyard_host::{GuardedChild, clock::now_micros, orphan};
+use switchyard_host::{GuardedChild, clock::now_micros, orphan, tree};
 use switchyard_store::{Owner, ServerRecord, ServerState};
 
 const LAST_TIDYING: Duration = Duration::from_secs(3);
@@ -113,7 +113,9 @@ pub async fn keep(context: &Context, order: &KeeperOrder) -> Result<(), String> 
     let stored = context.store.put_server(&record).await.map_err(|error| error.to_string());
     if stored.is_ok() {
         let why = watch(context, order, &mut guarded, &client).await;
-        tracing::info!(server = %order.server, why, "the server is ended");
+        tracing::info!(server = %order.server, why = why.as_str(), "the server is ended");
+        let resident_bytes = tree::resident_bytes(&[guarded.identity().pid]);
+        why.tell(context, order, resident_bytes, record.started_at).await;
         // A last chance for what waits to be deleted; what is missed now, the next server of this slot deletes.
         drop(tokio::time::timeout(LAST_TIDYING, delete_doomed(context, order, &client, None)).await);
     }

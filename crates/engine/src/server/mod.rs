@@ -2,6 +2,7 @@
 //! demand, kept by a keeper process, and shared by later commands.
 
 mod acquire;
+mod ending;
 mod fingerprint;
 mod instance;
 mod keeper;
@@ -11,6 +12,7 @@ mod registry;
 mod watch;
 
 pub use acquire::{Acquired, ServerError, Want, acquire, locate_binary, locate_with, release};
+pub use ending::RECYCLED;
 pub use keeper::{KeeperOrder, keep};
 pub use registry::{ServerStatus, Stopped, prune, statuses, stop_all};
 

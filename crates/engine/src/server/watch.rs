@@ -1,7 +1,7 @@
 //! What a keeper does while its server runs: sees to its health and size, settles and cleans what
 //! dispatches leave, and decides when it has to end.
 
-use super::keeper::KeeperOrder;
+use super::{ending::Ending, keeper::KeeperOrder};
 use crate::{Context, owner::is_gone, recover::recover_abandoned, tidy::tidy};
 use std::time::Duration;
 use switchyard_agents::opencode::{Client, StopOutcome, stop_sessions};
@@ -24,7 +24,7 @@ pub(super) async fn watch(
     order: &KeeperOrder,
     guarded: &mut GuardedChild,
     client: &Client,
-) -> &'static str {
+) -> Ending {
     let settings = &context.config.server;
     let mut terminated = std::pin::pin!(terminated());
     let mut last_use = Instant::now();
@@ -34,14 +34,14 @@ pub(super) async fn watch(
     let mut missed = 0;
     loop {
         tokio::select! {
-            () = &mut terminated => return "it was told to end",
+            () = &mut terminated => return Ending::Told,
             () = sleep(TICK) => {}
         }
         if guarded.try_wait().is_ok_and(|status| status.is_some()) {
-            return "it ended by itself";
+            return Ending::Died;
         }
         if order.owner_pid.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive())) {
-            return "the process that it belongs to is gone";
+            return Ending::OwnerGone;
         }
         match step(context, order).await {
             Ok(Step::InUse) => {
@@ -53,7 +53,7 @@ pub(super) async fn watch(
                 delete_doomed(context, order, client, None).await;
             }
             Ok(Step::End(why)) => return why,
-            Err(()) if store_seen.elapsed() > STORE_PATIENCE => return "the store is out of reach",
+            Err(()) if store_seen.elapsed() > STORE_PATIENCE => return Ending::StoreGone,
             Err(()) => {}
         }
         let too_large =
@@ -65,10 +65,10 @@ pub(super) async fn watch(
             let deadline = settings.health_timeout.0.unwrap_or(Duration::from_secs(10));
             missed = if client.health(deadline).await.is_ok() { 0 } else { missed + 1 };
             if missed >= WEDGED_AFTER {
-                return "it no longer answers";
+                return Ending::Silent;
             }
             if unused && too_large() && drained(context, order).await {
-                return "it has grown too large";
+                return Ending::Large;
             }
         }
         if Instant::now() >= next_housekeeping {
@@ -78,7 +78,7 @@ pub(super) async fn watch(
             tidy(context, client, &order.slot).await;
         }
         if idle && drained(context, order).await {
-            return "nobody used it for a while";
+            return Ending::Unused;
         }
     }
 }
@@ -107,7 +107,7 @@ pub(super) async fn delete_doomed(context: &Context, order: &KeeperOrder, client
 enum Step {
     InUse,
     Unused,
-    End(&'static str),
+    End(Ending),
 }
 
 /// One look at the store: leases of the dead are settled, and orders to end are obeyed.
@@ -124,9 +124,9 @@ async fn step(context: &Context, order: &KeeperOrder) -> Result<Step, ()> {
     }
     let servers = context.store.servers().await.map_err(|_| ())?;
     match servers.iter().find(|server| server.id == order.server).map(|server| server.state) {
-        None => Ok(Step::End("it was removed from the registry")),
-        Some(ServerState::Failed) => Ok(Step::End("a client found it broken")),
-        Some(ServerState::Draining) if !in_use => Ok(Step::End("it was replaced or stopped")),
+        None => Ok(Step::End(Ending::Removed)),
+        Some(ServerState::Failed) => Ok(Step::End(Ending::Broken)),
+        Some(ServerState::Draining) if !in_use => Ok(Step::End(Ending::Replaced)),
         Some(_) => Ok(if in_use { Step::InUse } else { Step::Unused }),
     }
 }

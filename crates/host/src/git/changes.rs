@@ -1,10 +1,9 @@
 //! What has changed: git's machine-readable answers, read into values.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::{Git, GitError, within};
+use super::{Git, GitError, alone, path_of, within};
 
 /// One changed path, with git's two letters: `M` modified, `A` added, `D` deleted, `R` renamed, `?` untracked, space.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +26,53 @@ pub struct ChangedLines {
     pub deleted: u64,
 }
 
+/// Whether a submodule that is elsewhere than the commit says is a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Submodules {
+    Counted,
+    Ignored,
+}
+
 impl Git {
     /// Changed and untracked paths, relative to the top of the working tree; empty when all is committed.
     pub fn status_porcelain(&self, directory: &Path) -> Result<Vec<StatusEntry>, GitError> {
         let output = self.succeed(&within(directory, &["status", "--porcelain=v1", "-z", "--untracked-files=all"]))?;
         Ok(parse_status(&output))
+    }
+
+    /// What is in the working tree and in no commit, a renamed file with both its names. No program that the
+    /// repository names is run for the look.
+    pub(super) fn uncommitted(&self, directory: &Path, submodules: Submodules) -> Result<Vec<PathBuf>, GitError> {
+        let inside = match submodules {
+            Submodules::Counted => "--ignore-submodules=none",
+            Submodules::Ignored => "--ignore-submodules=all",
+        };
+        let words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", inside];
+        let status = parse_status(&self.succeed(&alone(directory, &words))?);
+        Ok(status.into_iter().map(|entry| entry.path).collect())
+    }
+
+    /// Whether the path on the disk is what the commit has there; neither having anything is the same, too. Whatever
+    /// is no plain file on one of the two sides is never the same.
+    pub(super) fn is_as_in(&self, top: &Path, commit: &str, path: &Path) -> Result<bool, GitError> {
+        let mut args = within(top, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--"]);
+        args.push(path.as_os_str());
+        let listed = self.succeed(&args)?;
+        let wanted = listed.split(|byte| *byte == b'\t').next().filter(|entry| !entry.is_empty());
+        let found = match top.join(path).symlink_metadata() {
+            Ok(metadata) if metadata.is_file() => {
+                let mut args = within(top, &["hash-object", "--"]);
+                args.push(path.as_os_str());
+                Some(self.line(&args)?)
+            }
+            Ok(_) => return Ok(false),
+            Err(_) => None,
+        };
+        Ok(match (wanted, found) {
+            (None, None) => true,
+            (Some(entry), Some(found)) => entry.starts_with(b"100") && entry.ends_with(found.as_bytes()),
+            (Some(_), None) | (None, Some(_)) => false,
+        })
     }
 
     /// Lines changed in the working tree since the commit `from`. Untracked files are not part of git's comparison.
@@ -66,8 +107,4 @@ fn parse_numstat(record: &[u8]) -> Option<FileDiff> {
     let (added, deleted) = (count(), count());
     let lines = added.zip(deleted).map(|(added, deleted)| ChangedLines { added, deleted });
     Some(FileDiff { path: path_of(fields.next()?), lines })
-}
-
-fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
 }

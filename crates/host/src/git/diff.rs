@@ -1,6 +1,6 @@
 //! A change as text: between two commits, or of everything in the working tree, new files included.
 
-use super::{Git, GitError, within};
+use super::{Git, GitError, alone, within};
 use std::{
     ffi::{OsStr, OsString},
     path::Path,
@@ -11,12 +11,6 @@ const PLAIN: [&str; 4] = ["diff", "--no-color", "--no-ext-diff", "--no-textconv"
 
 /// How git says that it does not show a file.
 const HIDDEN: &[u8] = b"Binary files ";
-
-/// No program that a repository's settings name is run for a look.
-fn alone<'a>(directory: &'a Path, args: &[&'a str]) -> Vec<&'a OsStr> {
-    let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"].map(OsStr::new);
-    quiet.into_iter().chain(within(directory, args)).collect()
-}
 
 /// A diff, file by file.
 fn sections(diff: &[u8]) -> Vec<String> {

@@ -1,10 +1,11 @@
-//! The guard's promises, each with real processes.
+//! The promises of the guard, and of the checks that run under it, each with real processes.
 //!
 //! The guard must be a program that calls `guard::invoked`, and a library has none. So this test binary has its own
 //! `main`: by its first argument it is a guard, an owner or a sweeper, and otherwise it runs the tests.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it reports its tests as the standard harness does")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
+mod checks;
 mod promises;
 mod roles;
 mod scene;
@@ -31,7 +32,7 @@ fn main() {
 fn run(args: &[String]) -> i32 {
     let has = |option: &str| args.iter().any(|arg| arg == option);
     // None of these tests is marked as ignored.
-    let all = if has("--ignored") { &[] } else { promises::ALL };
+    let all = if has("--ignored") { Vec::new() } else { [promises::ALL, checks::ALL].concat() };
     let filters: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
     let matches = |name: &str| {
         let one = |filter: &&String| if has("--exact") { name == **filter } else { name.contains(filter.as_str()) };

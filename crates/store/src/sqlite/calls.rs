@@ -2,7 +2,7 @@
 
 use super::{
     SqliteStore, alert, attempt, cooldown, dispatch, event, health, lease, listing, outcome, period, reservation, rule,
-    server, session, similar, spend, tally,
+    server, session, settle, similar, spend, tally,
 };
 use crate::{
     AttemptEnd, Begun, BudgetPeriod, BudgetRule, CooldownRecord, DispatchEnd, DispatchRecord, Event, GroupBy,
@@ -22,6 +22,10 @@ impl Store for SqliteStore {
         dispatch::begin(self, dispatch).await
     }
 
+    async fn begin_dispatch_with(&self, dispatch: &NewDispatch, first: &NewAttempt) -> Result<Begun> {
+        dispatch::begin_with(self, dispatch, first).await
+    }
+
     async fn begin_attempt(&self, attempt: &NewAttempt) -> Result<Begun> {
         attempt::begin(self, attempt).await
     }
@@ -31,7 +35,7 @@ impl Store for SqliteStore {
     }
 
     async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<()> {
-        attempt::finish(self, dispatch, ordinal, end).await
+        settle::finish(self, dispatch, ordinal, end).await
     }
 
     async fn finish_dispatch(&self, dispatch: DispatchId, end: &DispatchEnd) -> Result<()> {
@@ -127,11 +131,11 @@ impl Store for SqliteStore {
     }
 
     async fn spent(&self, key: &SpendKey, from: i64, until: i64) -> Result<Spent> {
-        spend::settled(&self.connections.readers, key, from, until).await
+        spend::settled(self, key, from, until).await
     }
 
     async fn reserved(&self, key: &SpendKey) -> Result<Spent> {
-        reservation::of(&self.connections.readers, key).await
+        reservation::of(self, key).await
     }
 
     async fn spending(&self, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>> {

@@ -1,7 +1,15 @@
 //! Dispatches: their beginning, their end, and reading them with their attempts.
 
-use super::{SqliteStore, event, fault::failed, outcome, row};
-use crate::{AttemptRecord, DispatchEnd, DispatchRecord, ErrorKind, NewDispatch, Result, RunStatus, StoreError};
+use super::{
+    SqliteStore, attempt, event,
+    fault::failed,
+    outcome, reservation, row,
+    script::{Script, Write},
+};
+use crate::{
+    AttemptRecord, Begun, DispatchEnd, DispatchRecord, ErrorKind, NewAttempt, NewDispatch, Result, RunStatus,
+    StoreError,
+};
 use serde_json::{Value, json};
 use sqlx::{Sqlite, query, sqlite::SqliteArguments};
 use std::collections::HashMap;
@@ -10,11 +18,15 @@ use switchyard_core::{DispatchId, ErrorClass};
 const BEGIN: &str = "
     INSERT INTO dispatch (id, began_at, owner_host, owner_pid, owner_start, mode, requested, route,
                           directory, prompt_chars, status, warnings)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running', '[]')";
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', '[]')";
 
 const FINISH: &str = "
-    UPDATE dispatch SET ended_at = ?2, status = ?3, error_class = ?4, warnings = ?5, route = coalesce(?6, route)
-    WHERE id = ?1 AND ended_at IS NULL";
+    UPDATE dispatch SET ended_at = ?, status = ?, error_class = ?, warnings = ?, route = coalesce(?, route)
+    WHERE id = ?";
+
+/// Whether it has ended, and which of some attempts have an outcome already.
+pub(super) const STANDING: &str =
+    concat!("SELECT ended_at IS NOT NULL AS ended, ", outcome::known!(), " FROM dispatch WHERE id = ?");
 
 const ONE: &str = "SELECT * FROM dispatch WHERE id = ?1";
 
@@ -26,9 +38,42 @@ pub(super) const ATTEMPTS: &str = "
     SELECT * FROM attempt WHERE dispatch IN (SELECT value FROM json_each(?1)) ORDER BY dispatch, ordinal";
 
 pub(super) async fn begin(store: &SqliteStore, dispatch: &NewDispatch) -> Result<()> {
-    let mut transaction = store.write().await?;
-    query(BEGIN)
-        .bind(dispatch.id.to_string())
+    let mut script = Script::default();
+    add_begin(&mut script, dispatch);
+    script.commit(store, "begin the dispatch").await
+}
+
+/// A refusal is about the attempt alone: the dispatch has begun, and may go on with another.
+pub(super) async fn begin_with(store: &SqliteStore, dispatch: &NewDispatch, first: &NewAttempt) -> Result<Begun> {
+    const WHAT: &str = "begin the dispatch";
+    if first.dispatch != dispatch.id {
+        return Err(StoreError::new(ErrorKind::Conflict, "failed to begin: the attempt is another dispatch's"));
+    }
+    let mut script = Script::default();
+    add_begin(&mut script, dispatch);
+    let Some(reserve) = &first.reserve else {
+        attempt::add(&mut script, first);
+        script.commit(store, WHAT).await?;
+        return Ok(Begun::Started);
+    };
+    let mut look = Script::default();
+    reservation::ask_ceilings(&mut look, first, reserve);
+    let (write, rows) = Write::after(store, look, WHAT).await?;
+    let refused = reservation::refused(&rows, reserve)?;
+    if refused.is_none() {
+        attempt::add(&mut script, first);
+        reservation::set_aside(&mut script, first, reserve);
+    }
+    write.commit(script).await?;
+    Ok(refused.unwrap_or(Begun::Started))
+}
+
+/// The beginning, with its event.
+fn add_begin(script: &mut Script, dispatch: &NewDispatch) {
+    let id = dispatch.id.to_string();
+    script
+        .add(BEGIN)
+        .bind(&id)
         .bind(dispatch.at)
         .bind(&dispatch.owner.host)
         .bind(dispatch.owner.pid)
@@ -37,38 +82,41 @@ pub(super) async fn begin(store: &SqliteStore, dispatch: &NewDispatch) -> Result
         .bind(dispatch.requested.to_string())
         .bind(dispatch.route.to_string())
         .bind(&dispatch.directory)
-        .bind(row::signed(dispatch.prompt_chars))
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed("begin the dispatch"))?;
-    let data = json!({ "mode": dispatch.mode });
-    event::append(&mut transaction, dispatch.at, "dispatch.started", &dispatch.id.to_string(), &data).await?;
-    transaction.commit().await.map_err(failed("begin the dispatch"))
+        .bind(row::signed(dispatch.prompt_chars));
+    event::tell(script, dispatch.at, "dispatch.started", &id, &json!({ "mode": dispatch.mode }));
 }
 
 pub(super) async fn finish(store: &SqliteStore, dispatch: DispatchId, end: &DispatchEnd) -> Result<()> {
     refuse_running(end.status)?;
+    let (mut look, mut script) = (Script::default(), Script::default());
+    look.add(STANDING).bind(outcome::attempts_of(&end.outcomes)).bind(dispatch.to_string());
+    let (write, rows) = Write::after(store, look, "finish the dispatch").await?;
+    let Some(standing) = rows.first() else {
+        return Err(StoreError::new(ErrorKind::NotFound, format!("there is no dispatch {dispatch}")));
+    };
+    // One that has ended before stays as it is.
+    if !row::get(standing, "ended")? {
+        add_end(&mut script, dispatch, end);
+        for new in outcome::new_among(standing, &end.outcomes)? {
+            outcome::add(&mut script, new);
+        }
+    }
+    write.commit(script).await
+}
+
+/// The end, with its event.
+fn add_end(script: &mut Script, dispatch: DispatchId, end: &DispatchEnd) {
     let id = dispatch.to_string();
-    let mut transaction = store.write().await?;
-    let ended = query(FINISH)
-        .bind(&id)
+    script
+        .add(FINISH)
         .bind(end.at)
         .bind(end.status.as_str())
         .bind(end.error_class.map(ErrorClass::as_str))
         .bind(Value::from(end.warnings.clone()).to_string())
         .bind(end.route.as_ref().map(ToString::to_string))
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed("finish the dispatch"))?;
-    if ended.rows_affected() == 0 {
-        // It ended before, or never began.
-        query(ONE).bind(&id).fetch_one(&mut *transaction).await.map_err(failed("finish the dispatch"))?;
-        return Ok(());
-    }
+        .bind(&id);
     let data = json!({ "status": end.status, "error_class": end.error_class });
-    event::append(&mut transaction, end.at, "dispatch.finished", &id, &data).await?;
-    outcome::add(&mut transaction, &end.outcomes).await?;
-    transaction.commit().await.map_err(failed("finish the dispatch"))
+    event::tell(script, end.at, "dispatch.finished", &id, &data);
 }
 
 /// An end that is none would leave a row that nobody ever settles.

@@ -1,13 +1,18 @@
 //! The event log. Others wait on it, so an event is written by the transaction that it tells of.
 
-use super::{SqliteStore, fault::failed, row};
+use super::{SqliteStore, fault::failed, row, script::Script};
 use crate::{Event, Result};
 use serde_json::Value;
 use sqlx::{SqliteConnection, query, query_scalar};
 
-const APPEND: &str = "INSERT INTO event (at, kind, subject, data) VALUES (?1, ?2, ?3, ?4)";
+const APPEND: &str = "INSERT INTO event (at, kind, subject, data) VALUES (?, ?, ?, ?)";
 
 pub(super) const AFTER: &str = "SELECT * FROM event WHERE position > ?1 ORDER BY position LIMIT ?2";
+
+/// Appends as a part of the caller's script.
+pub(super) fn tell(script: &mut Script, at: i64, kind: &str, subject: &str, data: &Value) {
+    script.add(APPEND).bind(at).bind(kind).bind(subject).bind(data.to_string());
+}
 
 /// Appends within the caller's transaction and returns the position.
 pub(super) async fn append(

@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, sql: include_str!("../../migrations/sqlite/0002_availability.sql") },
     Migration { version: 3, sql: include_str!("../../migrations/sqlite/0003_budget.sql") },
     Migration { version: 4, sql: include_str!("../../migrations/sqlite/0004_patterns.sql") },
+    Migration { version: 5, sql: include_str!("../../migrations/sqlite/0005_tasks.sql") },
 ];
 
 pub(super) async fn migrate(

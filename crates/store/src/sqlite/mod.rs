@@ -6,28 +6,44 @@
 mod alert;
 mod attempt;
 mod backup;
+mod batch;
 mod calls;
+mod calls_tasks;
 mod check;
+mod claim;
 mod cooldown;
+mod dependency;
 mod dispatch;
+mod effect;
 mod event;
 mod fault;
 mod header;
 mod health;
 mod lease;
 mod listing;
+mod mark;
 mod migrate;
 mod open;
 mod outcome;
 mod period;
+mod ready;
 mod reservation;
 mod row;
 mod rule;
+mod run;
+mod run_list;
+mod script;
 mod server;
 mod session;
+mod settle;
 mod similar;
 mod spend;
 mod tally;
+mod task;
+mod task_add;
+mod task_change;
+#[cfg(test)]
+mod task_tests;
 #[cfg(test)]
 mod tests;
 

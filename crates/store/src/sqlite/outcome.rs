@@ -1,76 +1,100 @@
 //! Outcomes one by one: kept with their counts and their words, and judged again. All that follows from an outcome
 //! changes in its own transaction, so that the counts equal a recount of the rows.
 
-use super::{SqliteStore, event, fault::failed, listing, row, tally};
+use super::{
+    SqliteStore, event,
+    fault::failed,
+    listing, row,
+    script::{Script, Write},
+    tally,
+};
 use crate::{Judgement, NewOutcome, OutcomeRecord, Result};
 use serde_json::{Value, json};
-use sqlx::{SqliteConnection, query, query_scalar};
+use sqlx::{query, sqlite::SqliteRow};
+use std::collections::HashSet;
 use switchyard_core::{
     DispatchId, ErrorClass,
     pattern::{FailureMode, Verdict},
 };
 
-/// An attempt that has its outcome already keeps that one.
 const ADD: &str = "
     INSERT INTO outcome (at, dispatch, ordinal, task, batch, task_type, requested, asked_tier, tier, model, strategy,
                          verdict, failure_mode, error_class, evidence, quality, tokens, cost_nano, cost_known,
                          duration_ms, retries, repository, propensity, text)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-            ?24)
-    ON CONFLICT (dispatch, ordinal) WHERE dispatch IS NOT NULL DO NOTHING
-    RETURNING id";
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-const ADD_TEXT: &str = "INSERT INTO outcome_text (rowid, text) VALUES (?1, ?2)";
+/// Of the one that was added last: its id is the greatest. What SQLite calls the last rowid may be another's, because
+/// the index of words inserts rows of its own.
+pub(super) const ADD_TEXT: &str = "
+    INSERT INTO outcome_text (rowid, text) SELECT id, text FROM outcome ORDER BY id DESC LIMIT 1";
+
+/// Which of some attempts have an outcome, for a statement that looks before others write.
+macro_rules! known {
+    () => {
+        "(SELECT json_group_array(json_array(outcome.dispatch, outcome.ordinal))
+          FROM json_each(?) AS told
+          JOIN outcome ON outcome.dispatch = told.value ->> 0 AND outcome.ordinal = told.value ->> 1) AS known"
+    };
+}
+pub(super) use known;
+
+const KNOWN: &str = concat!("SELECT ", known!());
 
 pub(super) const OF_ATTEMPT: &str = "SELECT * FROM outcome WHERE dispatch = ?1 AND ordinal = ?2";
 
 pub(super) const OF_LAST_ATTEMPT: &str = "SELECT * FROM outcome WHERE dispatch = ?1 ORDER BY ordinal DESC LIMIT 1";
 
-const JUDGE: &str = "UPDATE outcome SET verdict = ?2, failure_mode = ?3, evidence = ?4, quality = ?5 WHERE id = ?1";
+const JUDGE: &str = "UPDATE outcome SET verdict = ?, failure_mode = ?, evidence = ?, quality = ? WHERE id = ?";
 
 pub(super) async fn record(store: &SqliteStore, outcomes: &[NewOutcome]) -> Result<u64> {
-    let mut transaction = store.write().await?;
-    let added = add(&mut transaction, outcomes).await?;
-    let Some(at) = added.iter().map(|outcome| outcome.at).max() else {
-        return Ok(0);
-    };
-    let count = u64::try_from(added.len()).unwrap_or(u64::MAX);
-    let (subject, data) = match added.as_slice() {
+    let mut look = Script::default();
+    look.add(KNOWN).bind(attempts_of(outcomes));
+    let (mut write, rows) = Write::after(store, look, "record outcomes").await?;
+    let new = rows.first().map_or(Ok(Vec::new()), |row| new_among(row, outcomes))?;
+    for outcome in &new {
+        let mut script = Script::default();
+        add(&mut script, outcome);
+        write.run(script).await?;
+    }
+    write.commit(told(&new)).await?;
+    Ok(u64::try_from(new.len()).unwrap_or(u64::MAX))
+}
+
+/// What is told of new outcomes: nothing when there are none.
+fn told(new: &[&NewOutcome]) -> Script {
+    let mut script = Script::default();
+    let (subject, data) = match new {
         [one] => {
             let dispatch = one.attempt.map(|(dispatch, _)| dispatch.to_string());
             let verdict = verdict(one.verdict);
             let data = json!({ "count": 1, "task_type": one.task_type, "model": one.model, "verdict": verdict });
             (dispatch.unwrap_or_default(), data)
         }
-        _ => (String::new(), json!({ "count": count })),
+        _ => (String::new(), json!({ "count": new.len() })),
     };
-    event::append(&mut transaction, at, "outcome.recorded", &subject, &data).await?;
-    transaction.commit().await.map_err(failed("record outcomes"))?;
-    Ok(count)
-}
-
-/// Adds within the caller's transaction and returns those that are new.
-pub(super) async fn add<'new>(
-    connection: &mut SqliteConnection,
-    outcomes: &'new [NewOutcome],
-) -> Result<Vec<&'new NewOutcome>> {
-    let mut added = Vec::new();
-    for outcome in outcomes {
-        let Some(id) = insert(connection, outcome).await? else {
-            continue;
-        };
-        if !outcome.text.is_empty() {
-            let indexed = query(ADD_TEXT).bind(id).bind(&outcome.text).execute(&mut *connection).await;
-            indexed.map_err(failed("index an outcome"))?;
-        }
-        tally::count(connection, outcome, tally::Change::first(outcome)).await?;
-        added.push(outcome);
+    if let Some(at) = new.iter().map(|outcome| outcome.at).max() {
+        event::tell(&mut script, at, "outcome.recorded", &subject, &data);
     }
-    Ok(added)
+    script
 }
 
-async fn insert(connection: &mut SqliteConnection, outcome: &NewOutcome) -> Result<Option<i64>> {
-    query_scalar(ADD)
+/// The attempts that outcomes are about, as [`known`] wants them.
+pub(super) fn attempts_of(outcomes: &[NewOutcome]) -> String {
+    let attempts = outcomes.iter().filter_map(|outcome| outcome.attempt);
+    Value::from_iter(attempts.map(|(dispatch, ordinal)| json!([dispatch.to_string(), ordinal]))).to_string()
+}
+
+/// Those that are not known yet: an attempt that has its outcome already keeps that one.
+pub(super) fn new_among<'new>(row: &SqliteRow, outcomes: &'new [NewOutcome]) -> Result<Vec<&'new NewOutcome>> {
+    let mut known: HashSet<(DispatchId, u32)> = row::word(row, "known", |text| serde_json::from_str(text).ok())?;
+    let is_new = |outcome: &&NewOutcome| outcome.attempt.is_none_or(|attempt| known.insert(attempt));
+    Ok(outcomes.iter().filter(is_new).collect())
+}
+
+/// Adds one that is new, with its words and its counts.
+pub(super) fn add(script: &mut Script, outcome: &NewOutcome) {
+    script
+        .add(ADD)
         .bind(outcome.at)
         .bind(outcome.attempt.map(|(dispatch, _)| dispatch.to_string()))
         .bind(outcome.attempt.map(|(_, ordinal)| ordinal))
@@ -94,10 +118,11 @@ async fn insert(connection: &mut SqliteConnection, outcome: &NewOutcome) -> Resu
         .bind(outcome.retries)
         .bind(&outcome.repository)
         .bind(outcome.propensity)
-        .bind(&outcome.text)
-        .fetch_optional(connection)
-        .await
-        .map_err(failed("record an outcome"))
+        .bind(&outcome.text);
+    if !outcome.text.is_empty() {
+        script.add(ADD_TEXT);
+    }
+    tally::count(script, outcome, tally::Change::first(outcome));
 }
 
 /// The newest judgement stands. One that says the same as what is there changes nothing and is no event.
@@ -126,24 +151,23 @@ pub(super) async fn judge(
     if after == before {
         return Ok(Some(after));
     }
-    write_judgement(&mut transaction, &after).await?;
-    let change = tally::Change::between(&before.outcome, &after.outcome);
-    tally::count(&mut transaction, &after.outcome, change).await?;
-    event::append(&mut transaction, now, "outcome.judged", &dispatch.to_string(), &judged(&after.outcome)).await?;
+    let mut script = Script::default();
+    write_judgement(&mut script, &after);
+    tally::count(&mut script, &after.outcome, tally::Change::between(&before.outcome, &after.outcome));
+    event::tell(&mut script, now, "outcome.judged", &dispatch.to_string(), &judged(&after.outcome));
+    script.run(&mut transaction).await.map_err(failed("judge the outcome"))?;
     transaction.commit().await.map_err(failed("judge the outcome"))?;
     Ok(Some(after))
 }
 
-async fn write_judgement(connection: &mut SqliteConnection, record: &OutcomeRecord) -> Result<()> {
-    let written = query(JUDGE)
-        .bind(record.id)
+fn write_judgement(script: &mut Script, record: &OutcomeRecord) {
+    script
+        .add(JUDGE)
         .bind(verdict(record.outcome.verdict))
         .bind(record.outcome.failure_mode.map(FailureMode::as_str))
         .bind(record.outcome.evidence.as_str())
         .bind(record.outcome.quality)
-        .execute(connection)
-        .await;
-    written.map(drop).map_err(failed("judge the outcome"))
+        .bind(record.id);
 }
 
 fn judged(outcome: &NewOutcome) -> Value {

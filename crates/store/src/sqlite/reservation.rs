@@ -5,50 +5,82 @@ use super::{
     SqliteStore,
     fault::failed,
     row,
+    script::Script,
     spend::{self, sum},
 };
 use crate::{Begun, NewAttempt, Reserve, Result, SpendKey, SpendKind, Spent};
-use sqlx::{SqliteConnection, SqliteExecutor, query};
+use sqlx::{SqliteConnection, query, sqlite::SqliteRow};
 use switchyard_core::DispatchId;
 
+/// What was set aside for the attempt before it began is replaced.
 const TAKE: &str = "
     INSERT INTO reservation (dispatch, ordinal, at, provider, model, tier, task, batch, cost_nano, tokens)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (dispatch, ordinal) DO UPDATE SET
+        at = excluded.at, provider = excluded.provider, model = excluded.model, tier = excluded.tier,
+        task = excluded.task, batch = excluded.batch, cost_nano = excluded.cost_nano, tokens = excluded.tokens";
 
-const DROP: &str = "DELETE FROM reservation WHERE dispatch = ?1 AND ordinal = ?2";
+const DROP: &str = "DELETE FROM reservation WHERE dispatch = ? AND ordinal = ?";
+
+/// What a live run has set aside for an attempt that is still to begin is in use.
+const DROP_UNUSED: &str = "
+    DELETE FROM reservation WHERE dispatch = ? AND ordinal = ?
+        AND (EXISTS (SELECT 1 FROM attempt WHERE attempt.dispatch = ? AND attempt.ordinal = ?)
+             OR NOT EXISTS (SELECT 1 FROM run WHERE run.dispatch = ? AND run.ended_at IS NULL))";
 
 macro_rules! reserved {
-    ($rest:literal) => {
+    ($which:literal) => {
         concat!(
             "SELECT ",
             sum!("cost_nano"),
             ", count(*) AS attempts, 0 AS unknown, ",
             sum!("tokens"),
-            " FROM reservation",
-            $rest
+            " FROM reservation WHERE ",
+            $which,
+            "(dispatch, ordinal) <> (?, ?)"
         )
     };
 }
 
 pub(super) const OVERALL: &str = reserved!("");
-pub(super) const OF_PROVIDER: &str = reserved!(" WHERE provider = ?1");
-pub(super) const OF_TIER: &str = reserved!(" WHERE tier = ?1");
-pub(super) const OF_BATCH: &str = reserved!(" WHERE batch = ?1");
-pub(super) const OF_TASK: &str = reserved!(" WHERE task = ?1");
+pub(super) const OF_PROVIDER: &str = reserved!("provider = ? AND ");
+pub(super) const OF_TIER: &str = reserved!("tier = ? AND ");
+pub(super) const OF_BATCH: &str = reserved!("batch = ? AND ");
+pub(super) const OF_TASK: &str = reserved!("task = ? AND ");
 
 pub(super) const STALE: &str = "
     SELECT reservation.dispatch, reservation.ordinal
     FROM reservation LEFT JOIN attempt USING (dispatch, ordinal)
-    WHERE reservation.at < ?1 AND (attempt.dispatch IS NULL OR attempt.ended_at IS NOT NULL)
+    WHERE reservation.at < ?1 AND (attempt.ended_at IS NOT NULL OR attempt.dispatch IS NULL AND NOT EXISTS (
+        SELECT 1 FROM run WHERE run.dispatch = reservation.dispatch AND run.ended_at IS NULL))
     ORDER BY reservation.at, reservation.dispatch, reservation.ordinal";
 
-/// The first ceiling that the reservation would pass.
-pub(super) async fn refusal(connection: &mut SqliteConnection, reserve: &Reserve) -> Result<Option<Begun>> {
+/// The first ceiling that the reservation would pass. What is set aside for the attempt already does not count twice.
+pub(super) async fn refusal(
+    connection: &mut SqliteConnection,
+    attempt: &NewAttempt,
+    reserve: &Reserve,
+) -> Result<Option<Begun>> {
+    let mut script = Script::default();
+    ask_ceilings(&mut script, attempt, reserve);
+    refused(&script.run(connection).await.map_err(failed("sum what is reserved"))?, reserve)
+}
+
+/// Asks how far each ceiling is used. The answer is two rows for each: what is settled, and what is reserved.
+pub(super) fn ask_ceilings(script: &mut Script, attempt: &NewAttempt, reserve: &Reserve) {
+    for ceiling in &reserve.ceilings {
+        spend::ask(script, &ceiling.key, ceiling.from, ceiling.until);
+        ask(script, &ceiling.key, Some(attempt));
+    }
+}
+
+/// The same by the rows of [`ask_ceilings`].
+pub(super) fn refused(rows: &[SqliteRow], reserve: &Reserve) -> Result<Option<Begun>> {
     let share = Spent { cost: reserve.cost, attempts: 1, unknown: 0, tokens: reserve.tokens };
+    let mut rows = rows.iter();
     for (index, ceiling) in reserve.ceilings.iter().enumerate() {
-        let settled = spend::settled(&mut *connection, &ceiling.key, ceiling.from, ceiling.until).await?;
-        let reserved = of(&mut *connection, &ceiling.key).await?;
-        let [settled, reserved, share] = [settled, reserved, share].map(|spent| spent.measured(ceiling.measure));
+        let mut next = || rows.next().map_or(Ok(Spent::default()), spend::spent);
+        let [settled, reserved, share] = [next()?, next()?, share].map(|spent| spent.measured(ceiling.measure));
         if i128::from(settled) + i128::from(reserved) + i128::from(share) > i128::from(ceiling.limit) {
             return Ok(Some(Begun::Refused { ceiling: index, settled, reserved }));
         }
@@ -57,7 +89,14 @@ pub(super) async fn refusal(connection: &mut SqliteConnection, reserve: &Reserve
 }
 
 pub(super) async fn take(connection: &mut SqliteConnection, attempt: &NewAttempt, reserve: &Reserve) -> Result<()> {
-    let taken = query(TAKE)
+    let mut script = Script::default();
+    set_aside(&mut script, attempt, reserve);
+    script.run(connection).await.map(drop).map_err(failed("take the reservation"))
+}
+
+pub(super) fn set_aside(script: &mut Script, attempt: &NewAttempt, reserve: &Reserve) {
+    script
+        .add(TAKE)
         .bind(attempt.dispatch.to_string())
         .bind(attempt.ordinal)
         .bind(attempt.at)
@@ -67,34 +106,39 @@ pub(super) async fn take(connection: &mut SqliteConnection, attempt: &NewAttempt
         .bind(&attempt.task)
         .bind(&attempt.batch)
         .bind(reserve.cost.0)
-        .bind(row::signed(reserve.tokens))
-        .execute(connection)
-        .await;
-    taken.map(drop).map_err(failed("take the reservation"))
+        .bind(row::signed(reserve.tokens));
 }
 
-/// Within the caller's transaction. One that is gone already is no error.
-pub(super) async fn release(connection: &mut SqliteConnection, dispatch: DispatchId, ordinal: u32) -> Result<()> {
-    let released = query(DROP).bind(dispatch.to_string()).bind(ordinal).execute(connection).await;
-    released.map(drop).map_err(failed("release the reservation"))
+/// One that is gone already is no error.
+pub(super) fn release(script: &mut Script, dispatch: DispatchId, ordinal: u32) {
+    script.add(DROP).bind(dispatch.to_string()).bind(ordinal);
 }
 
 pub(super) async fn release_alone(store: &SqliteStore, dispatch: DispatchId, ordinal: u32) -> Result<()> {
-    let mut transaction = store.write().await?;
-    release(&mut transaction, dispatch, ordinal).await?;
-    transaction.commit().await.map_err(failed("release the reservation"))
+    let mut script = Script::default();
+    let id = dispatch.to_string();
+    script.add(DROP_UNUSED).bind(&id).bind(ordinal).bind(&id).bind(ordinal).bind(&id);
+    script.commit(store, "release the reservation").await
 }
 
-/// What is reserved for a key by all that run.
-pub(super) async fn of(executor: impl SqliteExecutor<'_>, key: &SpendKey) -> Result<Spent> {
-    let sums = match key.kind {
-        SpendKind::Overall => query(OVERALL),
-        SpendKind::Provider => query(OF_PROVIDER).bind(&key.name),
-        SpendKind::Tier => query(OF_TIER).bind(&key.name),
-        SpendKind::Batch => query(OF_BATCH).bind(&key.name),
-        SpendKind::Task => query(OF_TASK).bind(&key.name),
+/// Asks what is reserved for a key by all that run, or by all but one. The answer is one row.
+fn ask(script: &mut Script, key: &SpendKey, but: Option<&NewAttempt>) {
+    match key.kind {
+        SpendKind::Overall => script.add(OVERALL),
+        SpendKind::Provider => script.add(OF_PROVIDER).bind(&key.name),
+        SpendKind::Tier => script.add(OF_TIER).bind(&key.name),
+        SpendKind::Batch => script.add(OF_BATCH).bind(&key.name),
+        SpendKind::Task => script.add(OF_TASK).bind(&key.name),
     };
-    spend::spent(&sums.fetch_one(executor).await.map_err(failed("sum what is reserved"))?)
+    // No reservation has the ordinal of nobody.
+    script.bind(but.map_or_else(String::new, |but| but.dispatch.to_string())).bind(but.map_or(0, |but| but.ordinal));
+}
+
+pub(super) async fn of(store: &SqliteStore, key: &SpendKey) -> Result<Spent> {
+    let mut script = Script::default();
+    ask(&mut script, key, None);
+    let rows = script.read(store, "sum what is reserved").await?;
+    rows.first().map_or(Ok(Spent::default()), spend::spent)
 }
 
 pub(super) async fn stale(store: &SqliteStore, before: i64) -> Result<Vec<(DispatchId, u32)>> {

@@ -1,13 +1,10 @@
 //! What was spent: sums by quarter of an hour, and over all time for tasks and batches. They change in
 //! the transaction that settles the attempt, so that they equal the attempts' own amounts.
 
-use super::{SqliteStore, event, fault::failed, row};
+use super::{SqliteStore, event, fault::failed, row, script::Script};
 use crate::{GroupBy, NewSpend, Result, SpendKey, SpendKind, Spent, ledger::bucket};
 use serde_json::json;
-use sqlx::{
-    SqliteConnection, SqliteExecutor, query,
-    sqlite::{SqliteArguments, SqliteRow},
-};
+use sqlx::{query, sqlite::SqliteRow};
 use switchyard_core::Nano;
 
 /// A sum that stays at the greatest number where SQLite's own would fail: the halves are too small to,
@@ -26,8 +23,8 @@ macro_rules! sum {
 }
 pub(super) use sum;
 
-macro_rules! in_window {
-    ($name:literal, $rest:literal) => {
+macro_rules! summed {
+    ($name:literal) => {
         concat!(
             "SELECT ",
             $name,
@@ -38,40 +35,52 @@ macro_rules! in_window {
             ", ",
             sum!("unknown"),
             ", ",
-            sum!("tokens"),
-            " FROM spend WHERE bucket >= ?1 AND bucket < ?2",
-            $rest
+            sum!("tokens")
         )
     };
 }
 
+macro_rules! in_window {
+    ($name:literal, $rest:literal) => {
+        concat!(summed!($name), " FROM spend WHERE bucket >= ? AND bucket < ?", $rest)
+    };
+}
+
 pub(super) const OVERALL: &str = in_window!("''", "");
-pub(super) const OF_PROVIDER: &str = in_window!("''", " AND provider = ?3");
-pub(super) const OF_TIER: &str = in_window!("''", " AND tier = ?3");
-pub(super) const TOTAL: &str = "SELECT * FROM spend_total WHERE kind = ?1 AND name = ?2";
+pub(super) const OF_PROVIDER: &str = in_window!("''", " AND provider = ?");
+pub(super) const OF_TIER: &str = in_window!("''", " AND tier = ?");
+pub(super) const TOTAL: &str = concat!(summed!("''"), " FROM spend_total WHERE kind = ? AND name = ?");
 
 pub(super) const BY_PROVIDER: &str = in_window!("provider", " GROUP BY provider ORDER BY provider");
 pub(super) const BY_TIER: &str = in_window!("tier", " GROUP BY tier ORDER BY tier");
 pub(super) const BY_MODEL: &str = in_window!("model", " GROUP BY model ORDER BY model");
 pub(super) const BY_BUCKET: &str = in_window!("CAST(bucket AS TEXT)", " GROUP BY bucket ORDER BY bucket");
-pub(super) const TOTALS: &str = "SELECT * FROM spend_total WHERE kind = ?1 ORDER BY name";
+pub(super) const TOTALS: &str = "SELECT * FROM spend_total WHERE kind = ? ORDER BY name";
 
-const ADD: &str = "
-    INSERT INTO spend (cost_nano, attempts, unknown, tokens, bucket, provider, model, tier)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-    ON CONFLICT (bucket, provider, model, tier) DO UPDATE SET
-        cost_nano = min(cost_nano + excluded.cost_nano, 9223372036854775807),
-        attempts = min(attempts + excluded.attempts, 9223372036854775807),
-        unknown = min(unknown + excluded.unknown, 9223372036854775807),
-        tokens = min(tokens + excluded.tokens, 9223372036854775807)";
+macro_rules! raise {
+    ($key:literal) => {
+        concat!(
+            " ON CONFLICT (",
+            $key,
+            ") DO UPDATE SET
+                 cost_nano = min(cost_nano + excluded.cost_nano, 9223372036854775807),
+                 attempts = min(attempts + excluded.attempts, 9223372036854775807),
+                 unknown = min(unknown + excluded.unknown, 9223372036854775807),
+                 tokens = min(tokens + excluded.tokens, 9223372036854775807)"
+        )
+    };
+}
 
-const ADD_TOTAL: &str = "
-    INSERT INTO spend_total (cost_nano, attempts, unknown, tokens, kind, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-    ON CONFLICT (kind, name) DO UPDATE SET
-        cost_nano = min(cost_nano + excluded.cost_nano, 9223372036854775807),
-        attempts = min(attempts + excluded.attempts, 9223372036854775807),
-        unknown = min(unknown + excluded.unknown, 9223372036854775807),
-        tokens = min(tokens + excluded.tokens, 9223372036854775807)";
+const ADD: &str = concat!(
+    "INSERT INTO spend (cost_nano, attempts, unknown, tokens, bucket, provider, model, tier)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    raise!("bucket, provider, model, tier")
+);
+
+const ADD_TOTAL: &str = concat!(
+    "INSERT INTO spend_total (cost_nano, attempts, unknown, tokens, kind, name) VALUES (?, ?, ?, ?, ?, ?)",
+    raise!("kind, name")
+);
 
 /// A change of what is counted. It can be negative: a cost that becomes known is one unknown less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -93,8 +102,8 @@ impl Change {
         }
     }
 
-    fn bound(self, sql: &'static str) -> sqlx::query::Query<'static, sqlx::Sqlite, SqliteArguments> {
-        query(sql).bind(self.cost).bind(self.attempts).bind(self.unknown).bind(self.tokens)
+    fn add(self, script: &mut Script, statement: &'static str) {
+        script.add(statement).bind(self.cost).bind(self.attempts).bind(self.unknown).bind(self.tokens);
     }
 }
 
@@ -108,24 +117,16 @@ pub(super) struct Payer {
     pub batch: Option<String>,
 }
 
-/// Adds within the caller's transaction to the bucket of `at` and to the totals of task and batch.
-pub(super) async fn add(connection: &mut SqliteConnection, at: i64, payer: Payer, change: Change) -> Result<()> {
-    let added = change
-        .bound(ADD)
-        .bind(bucket(at))
-        .bind(payer.provider)
-        .bind(payer.model)
-        .bind(payer.tier.unwrap_or_default())
-        .execute(&mut *connection)
-        .await;
-    added.map_err(failed("add to what was spent"))?;
+/// Adds to the bucket of `at` and to the totals of task and batch.
+pub(super) fn add(script: &mut Script, at: i64, payer: Payer, change: Change) {
+    change.add(script, ADD);
+    script.bind(bucket(at)).bind(payer.provider).bind(payer.model).bind(payer.tier.unwrap_or_default());
     for (kind, name) in [(SpendKind::Task, payer.task), (SpendKind::Batch, payer.batch)] {
         if let Some(name) = name {
-            let added = change.bound(ADD_TOTAL).bind(kind.as_str()).bind(name).execute(&mut *connection).await;
-            added.map_err(failed("add to the total"))?;
+            change.add(script, ADD_TOTAL);
+            script.bind(kind.as_str()).bind(name);
         }
     }
-    Ok(())
 }
 
 pub(super) async fn record(store: &SqliteStore, new: &NewSpend) -> Result<()> {
@@ -134,23 +135,28 @@ pub(super) async fn record(store: &SqliteStore, new: &NewSpend) -> Result<()> {
         "model": model, "tier": tier, "task": task, "batch": batch, "cost_nano": spent.cost,
         "attempts": spent.attempts, "unknown": spent.unknown, "tokens": spent.tokens,
     });
-    let mut transaction = store.write().await?;
-    event::append(&mut transaction, at, "spend.recorded", &provider, &data).await?;
+    let mut script = Script::default();
+    event::tell(&mut script, at, "spend.recorded", &provider, &data);
     let change = Change::between(&Spent::default(), &spent);
-    add(&mut transaction, at, Payer { provider, model, tier, task, batch }, change).await?;
-    transaction.commit().await.map_err(failed("record what was spent"))
+    add(&mut script, at, Payer { provider, model, tier, task, batch }, change);
+    script.commit(store, "record what was spent").await
 }
 
-/// What is settled for a key in a window, or over all time where no window is kept.
-pub(super) async fn settled(executor: impl SqliteExecutor<'_>, key: &SpendKey, from: i64, until: i64) -> Result<Spent> {
-    let sums = match key.kind {
-        SpendKind::Overall => query(OVERALL).bind(from).bind(until),
-        SpendKind::Provider => query(OF_PROVIDER).bind(from).bind(until).bind(&key.name),
-        SpendKind::Tier => query(OF_TIER).bind(from).bind(until).bind(&key.name),
-        SpendKind::Batch | SpendKind::Task => query(TOTAL).bind(key.kind.as_str()).bind(&key.name),
+/// Asks what is settled for a key in a window, or over all time where no window is kept. The answer is one row.
+pub(super) fn ask(script: &mut Script, key: &SpendKey, from: i64, until: i64) {
+    match key.kind {
+        SpendKind::Overall => script.add(OVERALL).bind(from).bind(until),
+        SpendKind::Provider => script.add(OF_PROVIDER).bind(from).bind(until).bind(&key.name),
+        SpendKind::Tier => script.add(OF_TIER).bind(from).bind(until).bind(&key.name),
+        SpendKind::Batch | SpendKind::Task => script.add(TOTAL).bind(key.kind.as_str()).bind(&key.name),
     };
-    let found = sums.fetch_optional(executor).await.map_err(failed("sum what was spent"))?;
-    found.as_ref().map_or(Ok(Spent::default()), spent)
+}
+
+pub(super) async fn settled(store: &SqliteStore, key: &SpendKey, from: i64, until: i64) -> Result<Spent> {
+    let mut script = Script::default();
+    ask(&mut script, key, from, until);
+    let rows = script.read(store, "sum what was spent").await?;
+    rows.first().map_or(Ok(Spent::default()), spent)
 }
 
 pub(super) async fn grouped(store: &SqliteStore, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>> {

@@ -2,10 +2,10 @@
 //!
 //! A cost counts only where it is known, because a part of one would make the mean of the others too high.
 
-use super::{SqliteStore, fault::failed, outcome, row, spend::sum};
+use super::{SqliteStore, fault::failed, outcome, row, script::Script, spend::sum};
 use crate::{NewOutcome, Result, outcome::week};
 use serde_json::Value;
-use sqlx::{SqliteConnection, query, sqlite::SqliteRow};
+use sqlx::{query, sqlite::SqliteRow};
 use switchyard_core::{
     Nano,
     pattern::{FailureMode, Move, Past, Tally, Verdict},
@@ -16,10 +16,10 @@ const EVERYWHERE: &str = "";
 
 /// Once for each of the repositories.
 const ADD: &str = "
-    INSERT INTO outcome_week (task_type, repository, week, tier, model, successes, proven, failures, uncounted,
-                              cost_nano, priced, tokens, duration_ms, retries, quality, rated)
-    SELECT ?1, repository.value, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16
-    FROM json_each(?2) AS repository WHERE true
+    INSERT INTO outcome_week (task_type, week, tier, model, successes, proven, failures, uncounted, cost_nano, priced,
+                              tokens, duration_ms, retries, quality, rated, repository)
+    SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, repository.value
+    FROM json_each(?) AS repository WHERE true
     ON CONFLICT (task_type, repository, week, tier, model) DO UPDATE SET
         successes = min(successes + excluded.successes, 9223372036854775807),
         proven = min(proven + excluded.proven, 9223372036854775807),
@@ -110,22 +110,22 @@ fn counters(outcome: &NewOutcome) -> [i64; 11] {
     ]
 }
 
-/// Counts within the caller's transaction, everywhere and in the outcome's own repository.
-pub(super) async fn count(connection: &mut SqliteConnection, outcome: &NewOutcome, change: Change) -> Result<()> {
+/// Counts everywhere and in the outcome's own repository.
+pub(super) fn count(script: &mut Script, outcome: &NewOutcome, change: Change) {
     let mut repositories = vec![EVERYWHERE];
     if outcome.repository != EVERYWHERE {
         repositories.push(&outcome.repository);
     }
-    let mut add = query(ADD)
+    script
+        .add(ADD)
         .bind(&outcome.task_type)
-        .bind(Value::from(repositories).to_string())
         .bind(week(outcome.at))
         .bind(outcome.tier.as_deref().unwrap_or_default())
         .bind(&outcome.model);
     for counter in change.0 {
-        add = add.bind(counter);
+        script.bind(counter);
     }
-    add.execute(connection).await.map(drop).map_err(failed("count an outcome"))
+    script.bind(Value::from(repositories).to_string());
 }
 
 pub(super) async fn of(

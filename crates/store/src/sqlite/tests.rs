@@ -85,6 +85,11 @@ async fn outcomes_are_found_without_sorting() {
     let attempt = "SEARCH outcome USING INDEX outcome_attempt";
     assert_eq!(plan(&store, outcome::OF_ATTEMPT).await, [format!("{attempt} (dispatch=? AND ordinal=?)")]);
     assert_eq!(plan(&store, outcome::OF_LAST_ATTEMPT).await, [format!("{attempt} (dispatch=?)")]);
+    let standing = plan(&store, dispatch::STANDING).await;
+    let known = "SEARCH outcome USING COVERING INDEX outcome_attempt (dispatch=? AND ordinal=?)";
+    assert!(standing.contains(&known.to_owned()), "{standing:?}");
+    let last = plan(&store, outcome::ADD_TEXT).await;
+    assert_eq!(last, ["SCAN outcome"], "from the end, and only one");
 }
 
 #[tokio::test]

@@ -4,19 +4,28 @@
 //! `contract::suite!` with an expression that makes one.
 
 pub mod availability;
+pub mod batch;
+pub mod beginning;
 pub mod budget;
+pub mod claim;
 pub mod concurrency;
 pub mod dispatch;
+pub mod effect;
 pub mod event;
 pub mod judgement;
 pub mod ledger;
 pub mod outcome;
+pub mod ready;
 pub mod reservation;
+pub mod run;
 pub mod sample;
 pub mod server;
 pub mod session;
 pub mod similar;
 pub mod tally;
+pub mod task;
+pub mod task_change;
+pub mod task_sample;
 
 use async_trait::async_trait;
 use switchyard_store::Store;
@@ -41,6 +50,10 @@ macro_rules! suite {
             dispatch: the_first_status_stands_and_the_higher_amounts_count,
             dispatch: a_dispatch_ends_once,
             dispatch: recent_ones_come_newest_first_and_unfinished_ones_oldest_first,
+            beginning: a_dispatch_begins_with_its_first_attempt,
+            beginning: a_refused_first_attempt_leaves_its_dispatch_alone,
+            beginning: a_beginning_that_fails_writes_neither,
+            beginning: who_goes_away_leaves_nothing_half_done,
             session: a_session_keeps_its_home_and_model,
             session: only_kept_sessions_become_stale,
             session: a_kept_session_is_claimed_once,
@@ -99,6 +112,48 @@ macro_rules! suite {
             similar: the_better_match_comes_first,
             similar: only_a_text_can_be_similar,
             similar: a_hostile_word_is_only_a_word,
+            task: a_task_is_read_back_whole,
+            task: the_nameless_get_the_next_free_number,
+            task: tasks_are_added_all_or_none,
+            task: every_task_is_told,
+            task: the_audit_of_a_task_is_its_own,
+            task: tasks_are_filtered_and_read_on,
+            task: a_task_is_due_when_its_moment_has_come,
+            task: a_mark_is_moved,
+            task_change: a_change_is_written_with_all_that_follows,
+            task_change: every_effect_is_read_back_whole,
+            task_change: who_has_not_seen_the_newest_changes_nothing,
+            task_change: a_change_that_fails_halfway_leaves_nothing,
+            task_change: a_change_that_is_cut_off_is_made_whole_or_not_at_all,
+            task_change: of_many_changes_at_once_one_is_made,
+            claim: a_slot_is_counted_by_what_it_is_about,
+            claim: a_run_without_a_provider_or_a_model_takes_no_such_slot,
+            claim: a_claim_that_is_refused_leaves_nothing,
+            claim: the_money_of_a_claim_is_taken_over_by_its_attempt,
+            claim: an_end_frees_the_money_of_an_attempt_that_never_began,
+            claim: of_many_claims_at_once_no_more_than_the_limit_are_made,
+            claim: what_is_paused_or_blocked_by_then_is_not_claimed,
+            run: a_run_is_read_back_whole,
+            run: of_two_costs_the_higher_counts,
+            run: a_change_notes_something_about_the_run_of_its_epoch,
+            run: a_renewal_lengthens_the_lease_and_takes_nothing_back,
+            run: nobody_writes_under_an_epoch_that_is_over,
+            run: a_run_that_follows_keeps_slot_and_place,
+            run: runs_are_listed_by_their_beginning_and_by_their_end,
+            ready: the_first_of_every_line_are_ready,
+            ready: a_candidate_says_what_slots_it_needs,
+            ready: only_what_is_queued_is_ready,
+            ready: blockers_are_released_by_what_is_done_or_cancelled,
+            ready: what_failed_releases_nobody,
+            ready: a_paused_batch_rests_until_it_is_resumed,
+            effect: an_effect_is_taken_once_and_again_after_the_lease,
+            effect: what_is_finished_stays_finished,
+            effect: what_could_not_be_done_is_tried_later_or_never,
+            effect: of_many_takers_each_effect_has_one,
+            batch: a_batch_is_created_once,
+            batch: a_pause_is_told_once,
+            batch: queued_tasks_join_a_batch,
+            batch: what_is_not_queued_joins_nothing,
             event: changes_tell_their_story_once,
             event: events_come_in_order_and_in_pages,
             event: a_refused_change_leaves_no_event,

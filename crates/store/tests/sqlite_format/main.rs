@@ -8,6 +8,7 @@ mod opening;
 mod patterns;
 mod refusal;
 mod stored;
+mod tasks;
 
 use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ const STORED_V1: &str = include_str!("../formats/v1.sql");
 const STORED_V2: &str = include_str!("../formats/v2.sql");
 const STORED_V3: &str = include_str!("../formats/v3.sql");
 const STORED_V4: &str = include_str!("../formats/v4.sql");
+const STORED_V5: &str = include_str!("../formats/v5.sql");
 
 /// A directory with a place for a database.
 struct Yard {

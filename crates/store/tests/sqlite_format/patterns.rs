@@ -134,7 +134,7 @@ fn failed_here() -> Tally {
     tally(WEEK, "code-review", "quick", "local/small@low", counts)
 }
 
-async fn assert_patterns(store: &SqliteStore) {
+pub async fn assert_patterns(store: &SqliteStore) {
     assert_eq!(outcomes(store).await, stored());
     let newest = store.outcomes(&OutcomeFilter { limit: 1, ..filter() }, OutcomeOrder::Newest).await.unwrap();
     assert_eq!(newest, stored()[3..]);
@@ -213,7 +213,7 @@ async fn older_versions_begin_to_learn() {
 }
 
 fn then(sql: &'static str) -> Vec<Migration> {
-    MIGRATIONS.iter().copied().chain([Migration { version: 5, sql }]).collect()
+    MIGRATIONS.iter().copied().take(4).chain([Migration { version: 5, sql }]).collect()
 }
 
 /// The index of words is in fewer rows when it is made at once: no loss, as nothing is in it alone.

@@ -196,6 +196,7 @@ fn request(args: &DispatchArgs, targets: Option<&Targets>, config: &Config) -> R
         session: args.session.clone(),
         keep: args.keep,
         agent: args.agent.clone(),
+        capabilities: Vec::new(),
     })
 }
 

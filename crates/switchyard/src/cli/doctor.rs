@@ -38,7 +38,7 @@ pub async fn run(global: &Global, args: &DoctorArgs) -> Result<ExitCode, Failure
     // Dropping the examination ends what it has started.
     let diagnosis = tokio::select! {
         diagnosis = diagnose(global, depth, &progress) => diagnosis,
-        () = interrupted() => Err(Failure::classed(ErrorClass::Cancelled, "interrupted")),
+        () = super::input::interrupted() => Err(Failure::classed(ErrorClass::Cancelled, "interrupted")),
     };
     spinner.finish_and_clear();
     let diagnosis = diagnosis?;
@@ -206,18 +206,6 @@ fn summary(diagnosis: &Diagnosis) -> String {
         (Verdict::Well, true) => "All is well.".to_owned(),
         (Verdict::Well, false) => format!("Ready, with {}.", parts.join(", ")),
         _ => format!("Not ready: {}.", parts.join(", ")),
-    }
-}
-
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
     }
 }
 

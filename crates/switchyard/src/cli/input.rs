@@ -69,3 +69,16 @@ pub fn directory(path: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     };
     Ok(std::fs::canonicalize(&path).unwrap_or(path))
 }
+
+/// Ends when the user, or the system, wants this command to end.
+pub async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,6 +1,7 @@
 //! The command line: what there is, and which file runs it.
 
 mod batch;
+mod batches;
 mod budget;
 mod config;
 mod council;
@@ -11,7 +12,9 @@ mod doctor;
 mod fallback;
 mod input;
 mod keeper;
+mod memory;
 mod models;
+mod moment;
 mod opencode;
 mod patterns;
 mod progress;
@@ -20,7 +23,11 @@ mod review;
 mod route;
 mod scripted;
 mod selection;
+mod status;
+mod supervise;
 mod tables;
+mod task;
+mod work;
 
 use crate::{
     failure::Failure,
@@ -101,15 +108,34 @@ enum Command {
     /// What outcomes have taught: which tier and model does which kind of task well
     #[command(subcommand)]
     Patterns(patterns::PatternsCommand),
+    /// Work that is queued: add it, look at it, stop it, try it again
+    #[command(subcommand)]
+    Task(task::TaskCommand),
+    /// Tasks that are limited, paused and cancelled together
+    #[command(subcommand)]
+    Batch(batches::BatchCommand),
+    /// Show how the tasks stand: what runs, what does not and why
+    Status(status::StatusArgs),
+    /// See queued tasks through until it is stopped: start, watch, judge, hand over
+    Supervise(supervise::SuperviseArgs),
+    /// Do one pass of the supervisor and end
+    Pulse(supervise::PulseArgs),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
     Opencode(opencode::OpencodeCommand),
+    /// Show what the managed servers use
+    Memory,
+    /// Show which servers were ended for their memory or their health
+    RespawnHistory(memory::HistoryArgs),
     /// The configuration in force
     #[command(subcommand)]
     Config(config::ConfigCommand),
     /// Own one managed server (started by switchyard itself)
     #[command(hide = true)]
     Keeper { order: String },
+    /// Carry out one claim of a task (started by switchyard itself)
+    #[command(hide = true)]
+    Work(work::WorkArgs),
     /// Serve scripted answers as an OpenAI-compatible provider, for trying things out
     #[command(hide = true)]
     Scripted(scripted::ScriptedArgs),
@@ -150,6 +176,14 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Budget(command) => block_on(budget::run(&global, &command)),
         Command::Patterns(command) => block_on(patterns::run(&global, &command)),
         Command::Config(command) => config::run(&global, &command),
+        Command::Task(command) => block_on(task::run(&global, &command)),
+        Command::Batch(command) => block_on(batches::run(&global, &command)),
+        Command::Status(args) => block_on(status::run(&global, &args)),
+        Command::Memory => block_on(memory::memory(&global)),
+        Command::RespawnHistory(args) => block_on(memory::history(&global, &args)),
+        Command::Supervise(args) => block_on(supervise::run(&global, &args)),
+        Command::Pulse(args) => block_on(supervise::pulse(&global, &args)),
+        Command::Work(args) => work::run(&args),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),
         Command::Doctor(args) => block_on(doctor::run(&global, &args)),

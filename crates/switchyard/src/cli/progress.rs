@@ -38,7 +38,7 @@ impl Display {
             }
             Progress::Text(_) => {}
             Progress::Moved { to, why } => display.start_over(&to, &why),
-            Progress::Tool { tool, title } => display.talk(&format!("· {tool} {title}")),
+            Progress::Tool { tool, title, .. } => display.talk(&format!("· {tool} {title}")),
             Progress::Permission { what, allowed } => {
                 display.talk(&format!("· {} {what}", if allowed { "allowed" } else { "refused" }));
             }

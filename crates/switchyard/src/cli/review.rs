@@ -198,7 +198,7 @@ impl Change {
 /// Shows which tools the fixer uses, on a terminal.
 fn tools() -> Sink {
     Arc::new(|progress| {
-        if let Progress::Tool { tool, title } = progress
+        if let Progress::Tool { tool, title, .. } = progress
             && ui::stderr_is_terminal()
         {
             ui::note(&format!("· {tool} {title}"));

@@ -12,9 +12,7 @@ use switchyard_host::clock::now_micros;
 use switchyard_store::{Begun, NewAttempt, NewDispatch};
 
 pub(super) async fn record_begin(attempt: &Attempt<'_>, server: Option<ServerId>) -> Result<(), Refusal> {
-    if !attempt.recorded {
-        record_dispatch(attempt).await?;
-    }
+    let store = &attempt.run.context.store;
     let new = NewAttempt {
         dispatch: attempt.run.id,
         ordinal: attempt.ordinal,
@@ -26,7 +24,12 @@ pub(super) async fn record_begin(attempt: &Attempt<'_>, server: Option<ServerId>
         batch: attempt.run.options.batch.clone(),
         reserve: attempt.reserve.clone(),
     };
-    match attempt.run.context.store.begin_attempt(&new).await? {
+    let begun = if attempt.recorded {
+        store.begin_attempt(&new).await?
+    } else {
+        store.begin_dispatch_with(&new_dispatch(attempt)?, &new).await?
+    };
+    match begun {
         Begun::Started => Ok(()),
         Begun::Refused { ceiling, settled, reserved } => {
             let Some(reserve) = &attempt.reserve else {
@@ -38,9 +41,9 @@ pub(super) async fn record_begin(attempt: &Attempt<'_>, server: Option<ServerId>
     }
 }
 
-async fn record_dispatch(attempt: &Attempt<'_>) -> Result<(), Refusal> {
+fn new_dispatch(attempt: &Attempt<'_>) -> std::io::Result<NewDispatch> {
     let request = attempt.run.request;
-    let dispatch = NewDispatch {
+    Ok(NewDispatch {
         id: attempt.run.id,
         at: now_micros(),
         owner: this_process()?,
@@ -49,6 +52,5 @@ async fn record_dispatch(attempt: &Attempt<'_>) -> Result<(), Refusal> {
         route: serde_json::to_value(attempt.resolution).unwrap_or_default(),
         directory: request.directory.to_string_lossy().into_owned(),
         prompt_chars: request.prompt.chars().count() as u64,
-    };
-    Ok(attempt.run.context.store.begin_dispatch(&dispatch).await?)
+    })
 }

@@ -68,7 +68,7 @@ impl Show {
     }
 
     pub fn progress(&self, progress: Progress) {
-        if let Progress::Tool { tool, title } = progress {
+        if let Progress::Tool { tool, title, .. } = progress {
             let call = format!("{tool} {title}").trim_end().to_owned();
             self.spinner.set_message(call.clone());
             self.tools().push(call);

@@ -101,7 +101,8 @@ pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure>
     let directory = input::directory(args.dir.as_ref())?;
     let context = settings.into_context().await?;
     let needs = Needs { context: estimate_tokens(&text), ..Need::all(&args.need) };
-    let task = Task { selector, text: Some(&text), needs, directory: &directory, agent: args.agent.as_deref() };
+    let task =
+        Task { selector, text: Some(&text), needs, directory: &directory, agent: args.agent.as_deref(), avoid: &[] };
     let refresh = if args.refresh { Refresh::Now } else { Refresh::IfStale };
     let decision = decide(&context, &task, refresh).await?;
     match global.format() {

@@ -1,0 +1,40 @@
+//! Tasks: what is wanted, where it stands, and what follows from what happens to it.
+//!
+//! Invariant: [`step`] is the only way from one state to another. It knows no clock and no machine, so that every
+//! rule about work that runs unattended can be tested with a table.
+
+mod breaker;
+mod circles;
+mod event;
+mod evidence;
+mod failure;
+mod id;
+mod judge;
+mod ladder;
+mod load;
+mod paths;
+mod prompt;
+mod rules;
+mod schedule;
+mod spec;
+mod state;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use breaker::{Breaker, Ending, breaker};
+pub use circles::{Circles, Turn};
+pub use event::{Change, Effect, Event, Notice, Resumed, Step};
+pub use evidence::{Check, Commit, End, Exit, Findings, Receipt, Secret, Stop};
+pub use failure::{Failure, Lift};
+pub use id::{BadTaskId, TaskId};
+pub use judge::{Judgement, judge};
+pub use ladder::{Next, Tally, next};
+pub use load::{Pressure, room};
+pub use paths::{covers, outside};
+pub use prompt::prompt;
+pub use rules::Rules;
+pub use schedule::{Candidate, Hold, Limits, Live, Slot, SlotKind, Turnout, order, slots};
+pub use spec::{Agent, Deliver, Gate, Place, TaskSpec};
+pub use state::{Cause, Delivered, Phase, Stage, State, Wait};
+pub use step::{Illegal, Task, step};

@@ -1,0 +1,120 @@
+//! What a task asks for. It is written once, when the task is added; what happens to it later is its state.
+
+use super::TaskId;
+use crate::{Nano, config::Capability};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    /// What is to be done, in the words of whoever wants it.
+    pub description: String,
+    /// The top of the repository's main working tree, or a plain directory for a command in place.
+    pub repository: String,
+    /// The branch that the work starts from and, when merged, goes back to; or a commit.
+    pub base: String,
+    pub agent: Agent,
+    #[serde(default)]
+    pub place: Place,
+    /// A model, tag or tier as people write it. It wins over `tier` and `task_type`.
+    #[serde(default)]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub tier: Option<String>,
+    #[serde(default)]
+    pub task_type: Option<String>,
+    #[serde(default)]
+    pub needs: Vec<Capability>,
+    /// Commands that have to end with 0 in the worktree, in this order.
+    #[serde(default)]
+    pub verify: Vec<String>,
+    /// Where it may change something; nowhere else. Empty: everywhere in the repository.
+    #[serde(default)]
+    pub allow_paths: Vec<String>,
+    #[serde(default)]
+    pub max_cost: Option<Nano>,
+    /// How long a person would expect it to take, in seconds.
+    #[serde(default)]
+    pub estimate_seconds: Option<u64>,
+    /// Its own limit to the tries that count.
+    #[serde(default)]
+    pub attempts: Option<u32>,
+    #[serde(default)]
+    pub labels: Vec<String>,
+    #[serde(default)]
+    pub deliver: Deliver,
+    #[serde(default)]
+    pub gate: Gate,
+    /// The task that this one looks into. Such a task is never looked into itself.
+    #[serde(default)]
+    pub diagnoses: Option<TaskId>,
+    /// What it is called in the repository's TODO.md, when it came from there.
+    #[serde(default)]
+    pub todo: Option<TaskId>,
+}
+
+/// Who does the work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Agent {
+    /// A model, in OpenCode.
+    Opencode {
+        /// One of the user's own OpenCode agents.
+        #[serde(default)]
+        agent: Option<String>,
+    },
+    /// A program, by a shell's command line.
+    Command { command: String },
+}
+
+/// Where the work is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In a working tree of its own, on a branch of its own.
+    #[default]
+    Worktree,
+    /// In the directory itself. Only for commands: nothing is committed, and success is their exit code.
+    Directory,
+}
+
+/// What becomes of work that is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deliver {
+    /// The branch is left, ready.
+    #[default]
+    Branch,
+    /// Rebased on the base, verified again, and the base moved forward to it.
+    Merge,
+    /// A pull request.
+    Pr,
+}
+
+/// Whether the evidence has to convince.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    #[default]
+    Closed,
+    /// Somebody said in so many words that work without a change counts.
+    Open,
+}
+
+impl TaskSpec {
+    /// The branch that the work of a task is on.
+    #[must_use]
+    pub fn branch(id: &TaskId) -> String {
+        format!("switchyard/{id}")
+    }
+}
+
+impl Deliver {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Branch => "branch",
+            Self::Merge => "merge",
+            Self::Pr => "pr",
+        }
+    }
+}

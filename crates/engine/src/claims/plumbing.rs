@@ -1,0 +1,129 @@
+//! One file of one commit: read, and written as a new commit beside everything that is checked out.
+//!
+//! Invariant: no working tree, no index and no reference of the user's is touched, and the bytes of the file are those
+//! that were given: no filter, no hook and no signature comes in between.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use switchyard_host::{
+    bounded::{self, RunError},
+    git::{Author, Git, GitError},
+};
+
+/// Variables by which a hook or a shell would point git at another repository than the directory's own.
+const MISLEADING: [&str; 6] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+
+/// A file as a commit has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileAt {
+    /// Such as `100644`; a link or a submodule has another one.
+    pub(super) mode: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+pub(super) fn file_at(git: &Git, repository: &Path, commit: &str, path: &str) -> Result<Option<FileAt>, GitError> {
+    let listed = run(git, repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path])?;
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    let entry = listed.split('\0').filter_map(|entry| entry.split_once('\t')).find(|(_, name)| *name == path);
+    let Some((entry, _)) = entry else { return Ok(None) };
+    let mut words = entry.split(' ');
+    let (Some(mode), Some(kind), Some(object)) = (words.next(), words.next(), words.next()) else { return Ok(None) };
+    let bytes = if kind == "blob" { run(git, repository, &["cat-file", "blob", object])? } else { Vec::new() };
+    Ok(Some(FileAt { mode: mode.to_owned(), bytes }))
+}
+
+/// A commit that differs from its parent in one file.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    pub(super) parent: &'a str,
+    pub(super) path: &'a str,
+    pub(super) file: &'a FileAt,
+    pub(super) message: &'a str,
+    pub(super) author: &'a Author,
+    /// A directory that nobody else uses meanwhile.
+    pub(super) scratch: &'a Path,
+}
+
+/// Makes the commit. Nothing refers to it yet; one that is never used is swept up by git some day.
+pub(super) fn commit(git: &Git, repository: &Path, draft: &Draft<'_>) -> Result<String, GitError> {
+    let content = draft.scratch.join("content");
+    std::fs::write(&content, &draft.file.bytes).map_err(|source| unwritten(&content, source))?;
+    let mut hashing = words(&["hash-object", "-w", "--no-filters", "--"]);
+    hashing.push(content.into_os_string());
+    let object = line(run(git, repository, &hashing)?);
+    let mut beside = git.clone();
+    beside.variables.push(("GIT_INDEX_FILE".into(), draft.scratch.join("index").into_os_string()));
+    for (role, value) in [("NAME", &draft.author.name), ("EMAIL", &draft.author.email)] {
+        beside.variables.push((format!("GIT_AUTHOR_{role}").into(), value.into()));
+        beside.variables.push((format!("GIT_COMMITTER_{role}").into(), value.into()));
+    }
+    // A split index would leave a part of itself in the repository.
+    let whole = ["-c", "core.splitIndex=false"];
+    run(&beside, repository, &[&whole[..], &["read-tree", "--end-of-options", draft.parent]].concat())?;
+    let entry = format!("{},{object},{}", draft.file.mode, draft.path);
+    run(&beside, repository, &[&whole[..], &["update-index", "--add", "--cacheinfo", &entry]].concat())?;
+    let tree = line(run(&beside, repository, &["write-tree"])?);
+    let commit = ["commit-tree", "--no-gpg-sign", "-p", draft.parent, "-m", draft.message, &tree];
+    Ok(line(run(&beside, repository, &commit)?))
+}
+
+/// The branch that a remote calls its own, as it was told when the repository was cloned.
+pub(super) fn remote_head(git: &Git, repository: &Path, remote: &str) -> Result<Option<String>, GitError> {
+    let name = format!("refs/remotes/{remote}/HEAD");
+    match run(git, repository, &["symbolic-ref", "--quiet", &name]) {
+        Ok(output) => Ok(line(output).strip_prefix(&format!("refs/remotes/{remote}/")).map(str::to_owned)),
+        Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The directory that all working trees of a repository share.
+pub(super) fn common_directory(git: &Git, repository: &Path) -> Result<PathBuf, GitError> {
+    run(git, repository, &["rev-parse", "--path-format=absolute", "--git-common-dir"]).map(|path| line(path).into())
+}
+
+fn line(output: Vec<u8>) -> String {
+    String::from_utf8_lossy(&output).trim().to_owned()
+}
+
+fn words(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
+}
+
+fn unwritten(path: &Path, source: io::Error) -> GitError {
+    GitError::Run { command: format!("write {}", path.display()), source }
+}
+
+/// What git printed, when it ended with 0. The same manners as everywhere: it cannot ask, and it ends in time.
+fn run<S: AsRef<OsStr>>(git: &Git, repository: &Path, args: &[S]) -> Result<Vec<u8>, GitError> {
+    let mut command = Command::new(&git.program);
+    for name in MISLEADING {
+        command.env_remove(name);
+    }
+    command
+        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("LC_ALL", "C")])
+        .envs(git.variables.iter().map(|(name, value)| (name, value)))
+        .arg("--no-pager")
+        .arg("-C")
+        .arg(repository)
+        .args(args);
+    let shown = || {
+        let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
+        std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
+    };
+    match bounded::run(&mut command, git.deadline) {
+        Ok(finished) if finished.status.success() => Ok(finished.stdout),
+        Ok(finished) => {
+            let stderr = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
+            Err(GitError::Failed { command: shown(), code: finished.status.code(), stderr })
+        }
+        Err(RunError::Start(error)) if error.kind() == io::ErrorKind::NotFound => Err(GitError::Missing),
+        Err(RunError::Start(source) | RunError::Wait(source)) => Err(GitError::Run { command: shown(), source }),
+        Err(RunError::Deadline { deadline, .. }) => Err(GitError::Deadline { command: shown(), deadline }),
+    }
+}

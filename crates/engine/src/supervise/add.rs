@@ -1,0 +1,190 @@
+//! Adding tasks: checked as far as that can be done before they run, so that a typing error is seen by whoever made it.
+
+use crate::{Context, dispatch::Refusal};
+use std::path::{Path, PathBuf};
+use switchyard_core::{
+    route::{Selector, check_names},
+    task::{Agent, Place, State, Tally, Task, TaskId, TaskSpec},
+};
+use switchyard_host::{clock::now_micros, git::Git};
+use switchyard_store::{NewTask, StoreError};
+
+/// A task as it is ordered. An empty base is what is checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTaskOrder {
+    pub id: Option<TaskId>,
+    pub batch: Option<String>,
+    pub parent: Option<TaskId>,
+    pub priority: i64,
+    pub depends_on: Vec<TaskId>,
+    pub spec: TaskSpec,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    #[error("the task says nothing about what is to be done")]
+    Empty,
+    #[error("{0} is not a directory")]
+    NoDirectory(PathBuf),
+    #[error("{0} is not in a git repository; only a command with `--in-place` needs none")]
+    NoRepository(PathBuf),
+    #[error("{} has no branch or commit `{base}`", repository.display())]
+    NoBase { repository: PathBuf, base: String },
+    #[error("{} has no commit yet: make one first", .0.display())]
+    NoCommit(PathBuf),
+    #[error("a task cannot depend on itself: {0}")]
+    OnItself(TaskId),
+    #[error("these tasks wait for each other: {0}")]
+    Cycle(String),
+    #[error("work by a model needs a worktree: `--in-place` is for commands")]
+    InPlace,
+    #[error(transparent)]
+    Choice(#[from] Refusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("git could not look into {}: {problem}", repository.display())]
+    Git { repository: PathBuf, problem: String },
+}
+
+/// Checks and adds tasks, all or none, and returns their ids in the same order.
+pub async fn add(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<TaskId>, AddError> {
+    let tasks = check_orders(context, orders).await?;
+    Ok(context.store.add_tasks(&tasks).await?)
+}
+
+/// The tasks as they would be added. Whether their ids and batches are there is for the store to say.
+pub async fn check_orders(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<NewTask>, AddError> {
+    let mut tasks = Vec::with_capacity(orders.len());
+    let mut seen = None;
+    for order in orders {
+        tasks.push(checked(context, order, &mut seen)?);
+    }
+    refuse_cycles(context, &tasks).await?;
+    Ok(tasks)
+}
+
+/// A place as it was asked for, and what it turned out to be: many tasks of one are added at once.
+#[derive(Debug)]
+struct Seen {
+    asked: (String, String),
+    repository: String,
+    base: String,
+}
+
+fn checked(
+    context: &Context,
+    mut order: NewTaskOrder,
+    seen: &mut Option<Seen>,
+) -> Result<NewTask, AddError> {
+    let spec = &mut order.spec;
+    if spec.description.trim().is_empty() {
+        match &spec.agent {
+            Agent::Command { command } if !command.trim().is_empty() => spec.description.clone_from(command),
+            _ => return Err(AddError::Empty),
+        }
+    }
+    if let (Place::Directory, Agent::Opencode { .. }) = (spec.place, &spec.agent) {
+        return Err(AddError::InPlace);
+    }
+    match (spec.model.as_deref(), spec.tier.as_deref(), spec.task_type.as_deref()) {
+        (Some(model), ..) => {
+            let selector = Selector::from_reference(model, &context.config).map_err(Refusal::from)?;
+            check_names(&selector, &context.config).map_err(Refusal::from)?;
+        }
+        (None, Some(tier), _) => {
+            let own = context.config.tier_named(tier).unwrap_or(tier).to_owned();
+            check_names(&Selector::Tier(own.clone()), &context.config).map_err(Refusal::from)?;
+            spec.tier = Some(own);
+        }
+        (None, None, Some(kind)) => {
+            check_names(&Selector::TaskType(kind.to_owned()), &context.config).map_err(Refusal::from)?;
+        }
+        (None, None, None) => {}
+    }
+    settle_place(spec, seen)?;
+    let parent = order.parent.or_else(|| order.id.as_ref().and_then(TaskId::parent));
+    if let Some(id) = order.id.as_ref().filter(|id| order.depends_on.contains(id)) {
+        return Err(AddError::OnItself(id.clone()));
+    }
+    let now = now_micros();
+    let task = Task {
+        // A made id is given by the store.
+        id: order.id.clone().unwrap_or_else(|| TaskId::numbered(0)),
+        batch: order.batch,
+        parent,
+        priority: order.priority,
+        depends_on: order.depends_on,
+        spec: order.spec,
+        state: State::Queued,
+        tally: Tally::default(),
+        epoch: 0,
+        created_at: now,
+        changed_at: now,
+    };
+    Ok(NewTask { id: order.id, task })
+}
+
+/// The repository becomes the top of the main working tree, the base a name that git knows.
+fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddError> {
+    let asked = (spec.repository.clone(), spec.base.clone());
+    if let Some(seen) = seen.as_ref().filter(|seen| seen.asked == asked && spec.place == Place::Worktree) {
+        (spec.repository, spec.base) = (seen.repository.clone(), seen.base.clone());
+        return Ok(());
+    }
+    let directory = std::path::absolute(&asked.0).unwrap_or_else(|_| PathBuf::from(&asked.0));
+    if !directory.is_dir() {
+        return Err(AddError::NoDirectory(directory));
+    }
+    if spec.place == Place::Directory {
+        spec.repository = canonical(&directory);
+        return Ok(());
+    }
+    let Some(top) = switchyard_host::repository::repository_of(&directory) else {
+        return Err(AddError::NoRepository(directory));
+    };
+    let git = Git::default();
+    let problem = |error: &dyn std::fmt::Display| AddError::Git { repository: top.clone(), problem: error.to_string() };
+    if git.head(&top).map_err(|error| problem(&error))?.is_none() {
+        return Err(AddError::NoCommit(top));
+    }
+    if spec.base.is_empty() {
+        git.default_base(&top).map_err(|error| problem(&error))?.name().clone_into(&mut spec.base);
+    } else if git.commit_of(&top, &spec.base).is_err() {
+        return Err(AddError::NoBase { repository: top, base: spec.base.clone() });
+    }
+    spec.repository = canonical(&top);
+    *seen = Some(Seen { asked, repository: spec.repository.clone(), base: spec.base.clone() });
+    Ok(())
+}
+
+fn canonical(path: &Path) -> String {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// Tasks that wait for each other would wait for ever. Only what is added now can close a circle.
+async fn refuse_cycles(context: &Context, tasks: &[NewTask]) -> Result<(), AddError> {
+    let named: std::collections::BTreeMap<&TaskId, &[TaskId]> =
+        tasks.iter().filter_map(|new| Some((new.id.as_ref()?, new.task.depends_on.as_slice()))).collect();
+    for start in named.keys() {
+        let mut path: Vec<TaskId> = vec![(*start).clone()];
+        let mut open: Vec<(TaskId, usize)> = named[start].iter().map(|id| (id.clone(), 1)).collect();
+        let mut visited = std::collections::BTreeSet::new();
+        while let Some((id, depth)) = open.pop() {
+            path.truncate(depth);
+            if id == **start {
+                let names: Vec<String> = path.iter().chain([&id]).map(TaskId::to_string).collect();
+                return Err(AddError::Cycle(names.join(" → ")));
+            }
+            if !visited.insert(id.clone()) {
+                continue;
+            }
+            path.push(id.clone());
+            let further = match named.get(&id) {
+                Some(needs) => needs.to_vec(),
+                None => context.store.blockers(&id).await?.into_iter().map(|(id, _)| id).collect(),
+            };
+            open.extend(further.into_iter().map(|id| (id, depth + 1)));
+        }
+    }
+    Ok(())
+}

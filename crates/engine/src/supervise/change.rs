@@ -1,0 +1,110 @@
+//! The one way in which a task changes: read it, ask `core` what the event makes of it, write that with its audit
+//! row, its effects and its run; and begin again when somebody was faster.
+
+use crate::Context;
+use serde_json::Value;
+use switchyard_core::task::{Event, Illegal, Resumed, Slot, TaskId, step};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
+
+/// How often somebody else may be faster before it counts as a fault.
+const TRIES: u32 = 50;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The task belongs to a later claim: whoever gets this must stop, and may write nothing more.
+    #[error("{task} was taken over: this was claim {epoch}, and it is at claim {now}")]
+    Fenced { task: TaskId, epoch: i64, now: i64 },
+    #[error("{0} is changed by others all the time; try again")]
+    Contended(TaskId),
+}
+
+/// What goes with a change besides the event.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct With {
+    pub(crate) note: RunNote,
+    /// For a claim.
+    pub(crate) run: Option<Box<NewRun>>,
+    /// How long a run that follows another holds the task.
+    pub(crate) lease_until: i64,
+    pub(crate) receipt: Option<Value>,
+}
+
+/// What became of a claim, or of any other change.
+#[derive(Debug)]
+pub(crate) enum Became {
+    Done(Box<TaskRecord>),
+    NoSlot(Slot),
+    NoMoney,
+}
+
+/// Changes a task as somebody who holds nothing: a person, or a pulse.
+pub(crate) async fn change(context: &Context, id: &TaskId, event: &Event, with: &With) -> Result<Became, ChangeError> {
+    for _ in 0..TRIES {
+        let record = context.store.task(id).await?;
+        if let Some(became) = attempt(context, &record, event, with).await? {
+            return Ok(became);
+        }
+    }
+    Err(ChangeError::Contended(id.clone()))
+}
+
+/// Changes a task as the holder of a claim, and only as long as it is the newest.
+pub(crate) async fn change_as(
+    context: &Context,
+    id: &TaskId,
+    epoch: i64,
+    event: &Event,
+    with: &With,
+) -> Result<Box<TaskRecord>, ChangeError> {
+    for _ in 0..TRIES {
+        let record = context.store.task(id).await?;
+        if record.task.epoch != epoch || !record.task.state.is_held() {
+            return Err(ChangeError::Fenced { task: id.clone(), epoch, now: record.task.epoch });
+        }
+        if let Some(Became::Done(record)) = attempt(context, &record, event, with).await? {
+            return Ok(record);
+        }
+    }
+    Err(ChangeError::Contended(id.clone()))
+}
+
+/// One try, on what was read. Nothing when somebody was faster.
+pub(crate) async fn attempt(
+    context: &Context,
+    record: &TaskRecord,
+    event: &Event,
+    with: &With,
+) -> Result<Option<Became>, ChangeError> {
+    let now = now_micros();
+    let rules = context.config.supervise.rules(&context.config.tier_order);
+    let step = step(&record.task, event.clone(), &rules, now)?;
+    let run = match step.resumed {
+        Resumed::Same => RunChange::Note(with.note.clone()),
+        Resumed::Begins => match &with.run {
+            Some(run) => RunChange::Begin(run.clone()),
+            None => RunChange::Note(with.note.clone()),
+        },
+        Resumed::Ends => RunChange::End(with.note.clone()),
+        Resumed::Follows(_) => RunChange::Follow { ended: with.note.clone(), lease_until: with.lease_until },
+    };
+    let change = TaskChange {
+        task: step.task,
+        version: record.version,
+        at: now,
+        change: step.change,
+        effects: step.effects,
+        run,
+        receipt: with.receipt.clone(),
+    };
+    Ok(match context.store.change_task(&change).await? {
+        Changed::Done(record) => Some(Became::Done(record)),
+        Changed::Stale => None,
+        Changed::NoSlot(slot) => Some(Became::NoSlot(slot)),
+        Changed::NoMoney { .. } => Some(Became::NoMoney),
+    })
+}

@@ -1,0 +1,214 @@
+//! Claiming a task: last of all, after everything that could stand in its way was looked at.
+
+use super::{
+    change::{Became, ChangeError, With, attempt},
+    fault::fault,
+    spawn::spawn_worker,
+};
+use crate::{
+    Context,
+    catalogue::Refresh,
+    choose::{self, decide},
+    dispatch::Refusal,
+    owner::here,
+};
+use std::path::Path;
+use switchyard_core::{
+    ErrorClass, ModelRef,
+    config::micros,
+    route::{Needs, Selector},
+    task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, Wait, slots},
+};
+use switchyard_host::{
+    clock::now_micros,
+    git::{Git, GitError},
+    space::free_bytes,
+};
+use switchyard_store::{NewRun, RunNote, TaskRecord};
+
+/// What became of trying to start a task.
+#[derive(Debug)]
+pub(crate) enum Claimed {
+    /// Its worker is on its way.
+    Started,
+    NoSlot(Slot),
+    /// It was put off, or a person is needed; the task itself says why.
+    PutOff,
+    /// Somebody else was faster.
+    Gone,
+    /// Nothing can be started here at the moment, whatever the task.
+    Nowhere(String),
+}
+
+pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Limits) -> Result<Claimed, ChangeError> {
+    let record = context.store.task(&candidate.id).await?;
+    if let Some(problem) = no_space(context) {
+        return Ok(Claimed::Nowhere(problem));
+    }
+    if let Some((cause, detail)) = unfit(&record.task).await {
+        return put_off(context, &record, Event::Block { cause, detail }).await;
+    }
+    let chosen = match choose_model(context, &record.task).await {
+        Ok(chosen) => chosen,
+        Err(event) => return put_off(context, &record, *event).await,
+    };
+    let (model, tier) = chosen.unzip();
+    let model = model.map(|model: ModelRef| model.to_string());
+    let now = now_micros();
+    let run = NewRun {
+        dispatch: None,
+        tier: tier.flatten(),
+        slots: slots(candidate, model.as_deref(), limits),
+        model,
+        host: here(),
+        at: now,
+        lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
+        reserve: None,
+    };
+    let with = With { run: Some(Box::new(run)), ..With::default() };
+    fault(context, "claim");
+    match attempt(context, &record, &Event::Claim, &with).await {
+        Ok(Some(Became::Done(claimed))) => {
+            fault(context, "claimed");
+            launch(context, &claimed).await
+        }
+        Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
+        Ok(Some(Became::NoMoney)) => {
+            let until = now.saturating_add(micros(context.config.supervise.look_every));
+            let detail = "the budget has no room for another attempt at the moment".to_owned();
+            put_off(context, &record, Event::Postpone { until, wait: Wait::Budget, detail }).await
+        }
+        Ok(None) | Err(ChangeError::Illegal(_)) => Ok(Claimed::Gone),
+        Err(error) => Err(error),
+    }
+}
+
+/// A worker that cannot be started gives its claim back at once.
+async fn launch(context: &Context, claimed: &TaskRecord) -> Result<Claimed, ChangeError> {
+    let (id, epoch) = (&claimed.task.id, claimed.task.epoch);
+    match spawn_worker(context, id, epoch) {
+        Ok(child) => {
+            fault(context, "spawned");
+            reap(child);
+            Ok(Claimed::Started)
+        }
+        Err(error) => {
+            let detail = format!("its worker could not be started: {error}");
+            let note = RunNote { outcome: Some("lost".to_owned()), detail: Some(detail.clone()), ..RunNote::default() };
+            let lease_until = now_micros();
+            attempt(
+                context,
+                claimed,
+                &Event::Lose { detail: detail.clone() },
+                &With { note, lease_until, ..With::default() },
+            )
+            .await?;
+            Ok(Claimed::Nowhere(detail))
+        }
+    }
+}
+
+/// Waits for the child in a thread of its own, so that it leaves no entry in the process table.
+fn reap(mut child: std::process::Child) {
+    let waiting =
+        std::thread::Builder::new().name("reaper".to_owned()).stack_size(64 * 1024).spawn(move || child.wait());
+    if let Err(error) = waiting {
+        tracing::debug!(%error, "a worker will be waited for by the system");
+    }
+}
+
+async fn put_off(context: &Context, record: &TaskRecord, event: Event) -> Result<Claimed, ChangeError> {
+    match attempt(context, record, &event, &With::default()).await {
+        Ok(Some(_)) => Ok(Claimed::PutOff),
+        Ok(None) | Err(ChangeError::Illegal(_)) => Ok(Claimed::Gone),
+        Err(error) => Err(error),
+    }
+}
+
+fn no_space(context: &Context) -> Option<String> {
+    let least = context.config.supervise.disk_reserve_mib.saturating_mul(1024 * 1024);
+    match free_bytes(&context.paths.data_dir) {
+        Ok(free) if free < least => {
+            let mib = free / (1024 * 1024);
+            Some(format!("only {mib} MiB are free in {}", context.paths.data_dir.display()))
+        }
+        // One that cannot be asked is no reason to stop everything.
+        _ => None,
+    }
+}
+
+/// What is wrong with the place that a task is for.
+async fn unfit(task: &Task) -> Option<(Cause, String)> {
+    let spec = task.spec.clone();
+    let looked = tokio::task::spawn_blocking(move || {
+        let repository = Path::new(&spec.repository);
+        if !repository.is_dir() {
+            return Some(format!("{} is not there", spec.repository));
+        }
+        if spec.place == Place::Directory {
+            return None;
+        }
+        let git = Git::default();
+        match git.commit_of(repository, &spec.base) {
+            Ok(_) => None,
+            Err(GitError::Failed { code: Some(1 | 128), .. }) => {
+                Some(format!("{} has no branch or commit `{}`", spec.repository, spec.base))
+            }
+            Err(error) => Some(format!("git could not look into {}: {error}", spec.repository)),
+        }
+    });
+    looked.await.ok().flatten().map(|problem| (Cause::Repository, problem))
+}
+
+/// The model that the task would go to now, with its tier; an event for the task when there is none.
+async fn choose_model(context: &Context, task: &Task) -> Result<Option<(ModelRef, Option<String>)>, Box<Event>> {
+    let Agent::Opencode { agent } = &task.spec.agent else { return Ok(None) };
+    let selector = selector(context, task).map_err(|refusal| Box::new(refused(context, &refusal)))?;
+    let tools = Needs { tools: true, ..Needs::default() };
+    let avoid = avoided(task);
+    let wanted = choose::Task {
+        avoid: &avoid,
+        needs: task.spec.needs.iter().fold(tools, |needs, capability| needs.and(*capability)),
+        text: (selector == Selector::Default).then_some(task.spec.description.as_str()),
+        selector,
+        directory: Path::new(&task.spec.repository),
+        agent: agent.as_deref(),
+    };
+    match decide(context, &wanted, Refresh::IfStale).await {
+        Ok(decision) => Ok(Some((decision.resolution.model, decision.resolution.tier))),
+        Err(refusal) => Err(Box::new(refused(context, &refusal))),
+    }
+}
+
+fn avoided(task: &Task) -> Vec<ModelRef> {
+    task.tally.avoid.iter().filter_map(|model| model.parse().ok()).collect()
+}
+
+/// What the task asks for. A tier that it has risen to comes first.
+pub(crate) fn selector(context: &Context, task: &Task) -> Result<Selector, Refusal> {
+    let spec = &task.spec;
+    Ok(match (&task.tally.tier, &spec.model, &spec.tier, &spec.task_type) {
+        (Some(tier), ..) => Selector::Tier(tier.clone()),
+        (None, Some(model), ..) => Selector::from_reference(model, &context.config)?,
+        (None, None, Some(tier), _) => Selector::Tier(tier.clone()),
+        (None, None, None, Some(task_type)) => Selector::TaskType(task_type.clone()),
+        (None, None, None, None) => Selector::Default,
+    })
+}
+
+/// What follows when no model can be had: a rest when that passes by itself, a person when not.
+fn refused(context: &Context, refusal: &Refusal) -> Event {
+    let detail = refusal.to_string();
+    let rest = |wait| {
+        let until = now_micros().saturating_add(context.config.supervise.rests.first().copied().map_or(0, micros));
+        Event::Postpone { until, wait, detail: detail.clone() }
+    };
+    match refusal.class() {
+        Some(ErrorClass::BudgetRefused) => rest(Wait::Budget),
+        Some(ErrorClass::RateLimited | ErrorClass::QuotaExhausted | ErrorClass::Overloaded) => rest(Wait::Limit),
+        Some(ErrorClass::OpencodeUnhealthy | ErrorClass::Network | ErrorClass::ServerError | ErrorClass::Timeout) => {
+            rest(Wait::Trouble)
+        }
+        _ => Event::Block { cause: Cause::Access, detail },
+    }
+}

@@ -1,0 +1,87 @@
+//! What is owed outside the store: notices, what was learned, marks in TODO.md. Each is taken by one process, done,
+//! and written down; one whose process died is taken again by the next.
+
+use super::{
+    change::ChangeError,
+    fault::fault,
+    notify::{Notification, notify},
+};
+use crate::Context;
+use switchyard_core::{
+    pattern::{Evidence, Verdict},
+    task::{Effect, Failure},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{EffectRecord, Judgement};
+
+/// How long one process may take for what it has taken, in microseconds.
+const LEASE: i64 = 120_000_000;
+const AT_ONCE: u32 = 50;
+/// How long to wait before the next try, and how often there is one.
+const AGAIN: i64 = 60_000_000;
+const TRIES: u32 = 5;
+
+/// Does what is owed. Returns how much that was.
+pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
+    let taken = context.store.take_effects(now_micros(), LEASE, AT_ONCE).await?;
+    let mut done = 0;
+    for record in taken {
+        fault(context, "effect");
+        let performed = perform(context, &record).await;
+        fault(context, "performed");
+        match performed {
+            Ok(result) => context.store.finish_effect(record.id, now_micros(), &result).await?,
+            Err(problem) => {
+                let now = now_micros();
+                let again = (record.tries + 1 < TRIES).then(|| now.saturating_add(AGAIN));
+                context.store.defer_effect(record.id, now, &problem, again).await?;
+            }
+        }
+        done += 1;
+    }
+    Ok(done)
+}
+
+async fn perform(context: &Context, record: &EffectRecord) -> Result<String, String> {
+    match &record.effect {
+        Effect::Notify { notice, detail } => {
+            let notification = Notification {
+                task: record.task.clone(),
+                notice: *notice,
+                detail: detail.clone(),
+                at: record.at,
+                id: record.id,
+            };
+            notify(context, &notification).await
+        }
+        Effect::Learn { good, failure } => learn(context, record, *good, failure.as_ref()).await,
+        // A task that came from a TODO.md says there how it stands, when the file is synchronised.
+        Effect::Mark { .. } => Ok("left to `task sync`".to_owned()),
+    }
+}
+
+/// Corrects what was noted about the dispatch: then it was only known that an answer had come.
+async fn learn(
+    context: &Context,
+    record: &EffectRecord,
+    good: bool,
+    failure: Option<&Failure>,
+) -> Result<String, String> {
+    let runs = context.store.runs(&record.task).await.map_err(|error| error.to_string())?;
+    let Some(dispatch) = runs.iter().find(|run| run.epoch == record.epoch).and_then(|run| run.dispatch) else {
+        return Ok("there was no dispatch to learn from".to_owned());
+    };
+    let task = context.store.task(&record.task).await.map_err(|error| error.to_string())?.task;
+    // Without a verify command nobody has looked whether it is any good.
+    if good && task.spec.verify.is_empty() {
+        return Ok("nothing was verified".to_owned());
+    }
+    let judgement = Judgement {
+        verdict: if good { Verdict::Success } else { Verdict::Failure },
+        failure_mode: failure.map(|failure| failure.mode),
+        evidence: Evidence::Verified,
+        quality: None,
+    };
+    let judged = context.store.judge_outcome(dispatch, None, now_micros(), &judgement).await;
+    judged.map(|_| "noted".to_owned()).map_err(|error| error.to_string())
+}

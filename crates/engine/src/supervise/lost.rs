@@ -1,0 +1,63 @@
+//! Runs that nobody carries on: their worker is gone, never came, or shows no life for longer than its lease.
+//!
+//! Invariant: before a task is taken away from a worker of this machine, that worker and all that it started are
+//! ended. A worker that was only asleep can therefore write nothing more.
+
+use super::{
+    change::{Became, ChangeError, With, attempt},
+    tidy::end_processes,
+};
+use crate::{
+    Context,
+    owner::{here, identity_of, is_gone},
+    recover::recover_abandoned,
+};
+use switchyard_core::{config::micros, task::Event, task::State};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{ErrorKind, RunNote, RunRecord};
+
+/// Takes back what nobody carries on. Returns how many tasks that were.
+pub(crate) async fn take_back(context: &Context, runs: &[RunRecord]) -> Result<u32, ChangeError> {
+    let mut taken = 0;
+    for run in runs {
+        if let Some(detail) = why_lost(run)
+            && take(context, run, detail).await?
+        {
+            taken += 1;
+        }
+    }
+    Ok(taken)
+}
+
+fn why_lost(run: &RunRecord) -> Option<String> {
+    let expired = run.lease_until <= now_micros();
+    match &run.worker {
+        Some(worker) if is_gone(worker) => Some("its worker died".to_owned()),
+        Some(_) if expired => Some("its worker showed no sign of life for longer than its lease".to_owned()),
+        None if expired => Some("its worker never reported".to_owned()),
+        Some(_) | None => None,
+    }
+}
+
+async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool, ChangeError> {
+    let record = match context.store.task(&run.task).await {
+        Ok(record) => record,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    if record.task.epoch != run.epoch || !record.task.state.is_held() {
+        return Ok(false);
+    }
+    // What another machine has cannot be ended from here; its worker finds out by its epoch.
+    if run.host == here() {
+        let worker = run.worker.as_ref().and_then(identity_of);
+        end_processes(&run.task, run.epoch, worker).await;
+        // The agent of a dead worker may still be at work on its server, in the worktree that the next will have.
+        drop(recover_abandoned(context, None).await);
+    }
+    let stopping = matches!(record.task.state, State::Stopping { .. });
+    let note = RunNote { outcome: Some(if stopping { "cancelled" } else { "lost" }.to_owned()), ..RunNote::default() };
+    let lease_until = now_micros().saturating_add(micros(context.config.supervise.start_timeout));
+    let with = With { note, lease_until, ..With::default() };
+    Ok(matches!(attempt(context, &record, &Event::Lose { detail }, &with).await?, Some(Became::Done(_))))
+}

@@ -1,0 +1,30 @@
+//! Queued tasks, seen through: claimed, worked on by processes of their own, judged by evidence, handed over.
+//!
+//! Invariant: a task is changed only by [`change`], and an attempt only by the holder of the newest claim. Every
+//! process here may die at any moment; whoever comes next goes on from what is in the store and in git.
+
+mod add;
+mod change;
+mod claim;
+mod effects;
+mod fault;
+mod lost;
+mod notify;
+mod orders;
+mod pulse;
+mod review;
+mod run_loop;
+mod spawn;
+mod status;
+mod tidy;
+mod worker;
+
+pub use add::{AddError, NewTaskOrder, add, check_orders};
+pub use change::ChangeError;
+pub use orders::{cancel, reset, retry};
+pub use pulse::{BREAKER_CLEARED, Pulse, pulse, would_start};
+pub use run_loop::{Told, Watcher, supervise, until_idle};
+pub use spawn::{log_dir, log_file};
+pub use status::{BatchStatus, Status, TaskStatus, at_work, status, why};
+pub use tidy::WORKER_MARK;
+pub use worker::{Verified, VerifyError, WorkError, verify, work};

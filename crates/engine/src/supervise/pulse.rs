@@ -1,0 +1,217 @@
+//! One pass: take back what was lost, wake what is due, end what is to end, do what is owed, start what may start.
+//!
+//! Any number of passes may run at once, on one machine or many: what protects the work are the claims in the store,
+//! never who came first.
+
+use super::{
+    change::{ChangeError, With, attempt, change},
+    claim::{Claimed, claim},
+    effects::perform_due,
+    lost::take_back,
+    tidy::end_processes,
+};
+use crate::{
+    Context,
+    owner::{here, identity_of},
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use switchyard_core::{
+    config::micros,
+    task::{Breaker, Ending, Event, Limits, Live, Pressure, Slot, State, TaskId, breaker, order, room},
+};
+use switchyard_host::{clock::now_micros, load};
+use switchyard_store::{More, RunNote, RunRecord};
+
+/// The mark under which a person clears the breaker.
+pub const BREAKER_CLEARED: &str = "breaker.cleared";
+/// Of every line so many are looked at in one go, and so often further down.
+const EACH: u32 = 16;
+const DEEPER: u32 = 16;
+/// Tasks that are woken in one pass.
+const DUE: u32 = 500;
+
+/// What a pass did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Pulse {
+    pub started: Vec<TaskId>,
+    pub taken_back: u32,
+    pub woken: u32,
+    pub stopped: u32,
+    pub effects: u32,
+    /// Why nothing more was started, when something could have been.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
+}
+
+impl Pulse {
+    /// Whether it changed something, so that another pass may find more to do.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.started.is_empty() && self.taken_back == 0 && self.woken == 0 && self.stopped == 0 && self.effects == 0
+    }
+}
+
+/// With a batch, only tasks of that batch are started; what is owed to others is done all the same.
+pub async fn pulse(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
+    let mut done = Pulse::default();
+    let live = context.store.live_runs().await?;
+    done.taken_back = take_back(context, &live).await?;
+    done.stopped = end_stopping(context, &live).await?;
+    done.woken = wake(context).await?;
+    done.effects = perform_due(context).await?;
+    start(context, batch, &mut done).await?;
+    Ok(done)
+}
+
+/// What was said to stop is ended here, when it runs on this machine.
+async fn end_stopping(context: &Context, live: &[RunRecord]) -> Result<u32, ChangeError> {
+    let mut stopped = 0;
+    for run in live.iter().filter(|run| run.host == here()) {
+        let record = context.store.task(&run.task).await?;
+        if !matches!(record.task.state, State::Stopping { .. }) || record.task.epoch != run.epoch {
+            continue;
+        }
+        // A worker that lives has seen it, or will within a second, and ends by itself.
+        let patient = record.task.changed_at.saturating_add(micros(context.config.supervise.start_timeout));
+        if run.worker.is_some() && now_micros() < patient {
+            continue;
+        }
+        end_processes(&run.task, run.epoch, run.worker.as_ref().and_then(identity_of)).await;
+        let note = RunNote { outcome: Some("cancelled".to_owned()), ..RunNote::default() };
+        let with = With { note, ..With::default() };
+        stopped += u32::from(attempt(context, &record, &Event::Stopped, &with).await?.is_some());
+    }
+    Ok(stopped)
+}
+
+async fn wake(context: &Context) -> Result<u32, ChangeError> {
+    let mut woken = 0;
+    for record in context.store.due_tasks(now_micros(), DUE).await? {
+        match &record.task.state {
+            State::Waiting { .. } => {
+                let woke = change(context, &record.task.id, &Event::Wake, &With::default()).await;
+                match woke {
+                    Ok(_) => woken += 1,
+                    // Somebody else was faster.
+                    Err(ChangeError::Illegal(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            State::Review { .. } => super::review::look(context, &record).await?,
+            _ => {}
+        }
+    }
+    Ok(woken)
+}
+
+/// Starts what may start, until the limits are reached or nobody is left.
+async fn start(context: &Context, batch: Option<&str>, done: &mut Pulse) -> Result<(), ChangeError> {
+    if let Breaker::Open { until } = breaker_now(context).await? {
+        let seconds = until.saturating_sub(now_micros()) / 1_000_000;
+        done.held = Some(format!(
+            "the last runs failed because of their surroundings; nothing is started for {seconds} s \
+             (`switchyard pulse --clear-breaker` ends that)"
+        ));
+        return Ok(());
+    }
+    let mut limits = None;
+    let mut full: BTreeSet<String> = BTreeSet::new();
+    for round in 0..DEEPER {
+        let ready = context.store.ready_tasks(batch, round * EACH, EACH).await?;
+        if ready.candidates.is_empty() {
+            return Ok(());
+        }
+        if limits.is_none() {
+            limits = Some(limits_now(context).await?);
+        }
+        let Some(limits) = &limits else { return Ok(()) };
+        let live: Vec<Live> = context.store.live_runs().await?.iter().map(live_of).collect();
+        let turnout = order(&ready.candidates, &live, limits);
+        for id in &turnout.start {
+            let Some(candidate) = ready.candidates.iter().find(|candidate| candidate.id == *id) else { continue };
+            match claim(context, candidate, limits).await? {
+                Claimed::Started => done.started.push(id.clone()),
+                Claimed::NoSlot(slot) => {
+                    full.insert(slot.shown());
+                }
+                Claimed::PutOff | Claimed::Gone => {}
+                Claimed::Nowhere(why) => {
+                    done.held = Some(why);
+                    return Ok(());
+                }
+            }
+        }
+        full.extend(turnout.held.iter().map(|(_, hold)| hold.slot.shown()));
+        done.held = (!full.is_empty()).then(|| full.iter().cloned().collect::<Vec<_>>().join("; "));
+        let everywhere = |slot: &Slot| slot.name.is_empty();
+        if ready.more == More::No || turnout.held.iter().any(|(_, hold)| everywhere(&hold.slot)) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Which tasks a pass would start now, as far as that is known before the claims.
+pub async fn would_start(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
+    let ready = context.store.ready_tasks(batch, 0, EACH).await?;
+    let live: Vec<Live> = context.store.live_runs().await?.iter().map(live_of).collect();
+    let turnout = order(&ready.candidates, &live, &limits_now(context).await?);
+    let held = turnout.held.first().map(|(_, hold)| hold.slot.shown());
+    Ok(Pulse { started: turnout.start, held, ..Pulse::default() })
+}
+
+fn live_of(run: &RunRecord) -> Live {
+    Live {
+        repository: run.repository.clone(),
+        batch: run.batch.clone(),
+        parent: run.parent.clone(),
+        model: run.model.clone(),
+    }
+}
+
+pub(crate) async fn limits_now(context: &Context) -> Result<Limits, ChangeError> {
+    let settings = &context.config.supervise;
+    let pressure = tokio::task::spawn_blocking(load::load).await.ok().flatten().map(|load| Pressure {
+        memory_available: whole_percent(load.memory_available_percent),
+        processor: whole_percent(load.cpu_pressure_percent),
+    });
+    let batches: BTreeMap<String, u32> = context
+        .store
+        .batches()
+        .await?
+        .into_iter()
+        .filter(|batch| batch.concurrency > 0)
+        .map(|batch| (batch.name, batch.concurrency))
+        .collect();
+    Ok(Limits {
+        total: room(settings.concurrency, settings.most, pressure),
+        repository: settings.per_repository,
+        siblings: settings.siblings,
+        provider: settings.per_provider,
+        model: settings.per_model,
+        batches,
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+fn whole_percent(percent: f64) -> u32 {
+    percent.clamp(0.0, 1000.0) as u32
+}
+
+pub(crate) async fn breaker_now(context: &Context) -> Result<Breaker, ChangeError> {
+    let settings = &context.config.supervise;
+    let most = u32::try_from(settings.breaker_failures).unwrap_or(u32::MAX).max(1);
+    let endings: Vec<Ending> = context
+        .store
+        .ended_runs(most.saturating_mul(4))
+        .await?
+        .iter()
+        // One that was lost or stopped has not shown anything about its surroundings.
+        .filter(|run| matches!(run.outcome.as_deref(), Some("approved" | "refused")))
+        .filter_map(|run| Some(Ending { at: run.ended_at?, failure: run.failure_mode }))
+        .collect();
+    let cleared = context.store.mark(BREAKER_CLEARED).await?.unwrap_or(i64::MIN);
+    let pause = micros(settings.breaker_pause);
+    Ok(breaker(&endings, settings.breaker_failures, pause, cleared, now_micros()))
+}

@@ -1,0 +1,103 @@
+//! The supervisor: a pass whenever something has changed, and now and then although nothing has.
+
+use super::{
+    change::ChangeError,
+    pulse::{Pulse, pulse},
+};
+use crate::Context;
+use std::{path::PathBuf, sync::Arc, time::Duration};
+use switchyard_core::{config::micros, task::Phase};
+use switchyard_host::{clock::now_micros, watch::FileWatch};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// How long a supervisor waits after a failed pass: the store may be locked, or the disk full.
+const AFTER_TROUBLE: Duration = Duration::from_secs(2);
+/// Passes in a row without a pause, at most: so that a fault of ours cannot take a whole processor.
+const IN_A_ROW: u32 = 50;
+/// The pause after that many.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// What a watcher is told.
+#[derive(Debug)]
+pub enum Told<'a> {
+    Pulse(&'a Pulse),
+    Trouble(&'a ChangeError),
+}
+
+pub type Watcher = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+
+/// Runs until it is cancelled. What was started goes on without it.
+pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
+    // Without it there is still the regular look.
+    let mut changes = FileWatch::new(&written_files(context)).ok();
+    let mut in_a_row = 0;
+    while !cancel.is_cancelled() {
+        let pause = match pulse(context, batch).await {
+            Ok(done) => {
+                watcher(Told::Pulse(&done));
+                in_a_row = if done.is_idle() { 0 } else { in_a_row + 1 };
+                match in_a_row {
+                    0 => until_next(context).await,
+                    in_a_row if in_a_row % IN_A_ROW == 0 => BREATH,
+                    _ => continue,
+                }
+            }
+            Err(error) => {
+                watcher(Told::Trouble(&error));
+                AFTER_TROUBLE
+            }
+        };
+        tokio::select! {
+            () = changed(&mut changes) => {}
+            () = sleep(pause) => {}
+            () = cancel.cancelled() => return,
+        }
+    }
+}
+
+async fn changed(changes: &mut Option<FileWatch>) {
+    match changes {
+        Some(changes) => changes.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The files that SQLite writes when anybody writes.
+fn written_files(context: &Context) -> Vec<PathBuf> {
+    let with = |ending: &str| {
+        let mut path = context.store_path.clone().into_os_string();
+        path.push(ending);
+        PathBuf::from(path)
+    };
+    vec![context.store_path.clone(), with("-wal")]
+}
+
+/// Until the next moment that a task waits for, and never longer than the regular look: clocks are set, machines
+/// sleep, and a change can be missed.
+async fn until_next(context: &Context) -> Duration {
+    let regular = context.config.supervise.look_every.0.unwrap_or(Duration::from_secs(15));
+    let due = context.store.next_due().await.ok().flatten();
+    let ahead = due
+        .map(|due| due.saturating_sub(now_micros()).clamp(0, micros(switchyard_core::duration::Limit(Some(regular)))));
+    ahead.and_then(|ahead| u64::try_from(ahead).ok()).map_or(regular, Duration::from_micros).min(regular)
+}
+
+/// Waits until nothing is queued, waiting or at work. What depends on something that needs a person never will be.
+pub async fn until_idle(context: &Context, batch: Option<&str>) {
+    loop {
+        sleep(Duration::from_millis(200)).await;
+        if is_idle(context, batch).await.unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+async fn is_idle(context: &Context, batch: Option<&str>) -> Result<bool, ChangeError> {
+    let counts = context.store.task_counts(batch).await?;
+    let of = |wanted: Phase| counts.iter().find(|(phase, _)| *phase == wanted).map_or(0, |(_, count)| *count);
+    if of(Phase::Running) > 0 || of(Phase::Waiting) > 0 {
+        return Ok(false);
+    }
+    Ok(of(Phase::Queued) == 0 || context.store.ready_tasks(batch, 0, 1).await?.candidates.is_empty())
+}

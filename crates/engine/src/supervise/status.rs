@@ -1,0 +1,168 @@
+//! How everything stands, with a cause for each task that does not move.
+
+use super::{
+    change::ChangeError,
+    pulse::{breaker_now, limits_now},
+};
+use crate::{Context, owner::is_gone};
+use serde::Serialize;
+use switchyard_core::{
+    Nano,
+    task::{Breaker, Hold, Live, Phase, State, TaskId, order},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{BatchRecord, RunRecord, SpendKey, SpendKind, TaskFilter, TaskRecord};
+
+/// Tasks of one phase that are shown one by one.
+const SHOWN: u32 = 50;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    pub counts: Vec<(Phase, u64)>,
+    pub running: Vec<TaskStatus>,
+    /// Those that do not move, each with its cause.
+    pub held: Vec<TaskStatus>,
+    pub batches: Vec<BatchStatus>,
+    /// Why nothing at all is started, when that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskStatus {
+    pub id: TaskId,
+    pub state: String,
+    pub why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct BatchStatus {
+    pub name: String,
+    pub concurrency: u32,
+    pub paused: bool,
+    pub counts: Vec<(Phase, u64)>,
+}
+
+pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, ChangeError> {
+    let runs = context.store.live_runs().await?;
+    let counts = context.store.task_counts(batch).await?;
+    let in_batch = |of: &Option<String>| batch.is_none_or(|wanted| of.as_deref() == Some(wanted));
+    let mut running = Vec::new();
+    for run in runs.iter().filter(|run| in_batch(&run.batch)) {
+        let record = context.store.task(&run.task).await?;
+        running.push(at_work(context, &record, run).await);
+    }
+    let mut held = Vec::new();
+    for phase in [Phase::Queued, Phase::Waiting, Phase::Blocked] {
+        let filter =
+            TaskFilter { phase: Some(phase), batch: batch.map(str::to_owned), limit: SHOWN, ..TaskFilter::default() };
+        for record in context.store.tasks(&filter).await? {
+            let why = why(context, &record).await?;
+            held.push(TaskStatus {
+                id: record.task.id.clone(),
+                state: record.task.state.name().to_owned(),
+                why,
+                model: None,
+                seconds: None,
+                cost_usd: None,
+            });
+        }
+    }
+    let mut batches = Vec::new();
+    for BatchRecord { name, concurrency, paused, .. } in context.store.batches().await? {
+        if in_batch(&Some(name.clone())) {
+            let counts = context.store.task_counts(Some(&name)).await?;
+            batches.push(BatchStatus { name, concurrency, paused, counts });
+        }
+    }
+    let stalled = match breaker_now(context).await? {
+        Breaker::Open { until } => Some(format!(
+            "the last runs all failed because of their surroundings; nothing is started for {} s",
+            until.saturating_sub(now_micros()) / 1_000_000
+        )),
+        Breaker::Closed => None,
+    };
+    Ok(Status { counts, running, held, batches, stalled })
+}
+
+/// A task that a run holds, with who that is.
+pub async fn at_work(context: &Context, record: &TaskRecord, run: &RunRecord) -> TaskStatus {
+    let key = SpendKey { kind: SpendKind::Task, name: record.task.id.to_string() };
+    let cost: Option<Nano> = context.store.spent(&key, i64::MIN, i64::MAX).await.ok().map(|spent| spent.cost);
+    let silent = now_micros().saturating_sub(run.progress_at) / 1_000_000;
+    let why = match &run.worker {
+        None => "its worker is being started".to_owned(),
+        Some(worker) if is_gone(worker) => "its worker is gone; the next pass takes it back".to_owned(),
+        Some(worker) => format!("worker {}, last sign of life {silent} s ago", worker.pid),
+    };
+    TaskStatus {
+        id: record.task.id.clone(),
+        state: record.task.state.name().to_owned(),
+        why,
+        model: run.model.clone(),
+        seconds: Some(now_micros().saturating_sub(run.claimed_at) / 1_000_000),
+        cost_usd: cost.map(Nano::as_usd),
+    }
+}
+
+/// What a task waits for.
+pub async fn why(context: &Context, record: &TaskRecord) -> Result<String, ChangeError> {
+    Ok(match &record.task.state {
+        State::Queued => queued(context, record).await?,
+        State::Waiting { until, detail, .. } => {
+            let left = until.saturating_sub(now_micros()).max(0) / 1_000_000;
+            format!("waits another {left} s: {detail}")
+        }
+        state => state.reason(),
+    })
+}
+
+async fn queued(context: &Context, record: &TaskRecord) -> Result<String, ChangeError> {
+    if record.open_blockers > 0 {
+        let blockers = context.store.blockers(&record.task.id).await?;
+        let open: Vec<String> = blockers
+            .into_iter()
+            .filter(|(_, phase)| !phase.is_some_and(Phase::releases))
+            .map(|(id, phase)| match phase {
+                None => format!("{id}, which does not exist"),
+                Some(Phase::Failed | Phase::Blocked) => format!("{id}, which needs a person"),
+                Some(phase) => format!("{id}, which is {phase}"),
+            })
+            .collect();
+        return Ok(format!("depends on {}", open.join("; ")));
+    }
+    if record.paused {
+        return Ok(format!("its batch {} is paused", record.task.batch.as_deref().unwrap_or_default()));
+    }
+    if let Breaker::Open { .. } = breaker_now(context).await? {
+        return Ok("nothing is started at the moment: the last runs failed because of their surroundings".to_owned());
+    }
+    let limits = limits_now(context).await?;
+    let live: Vec<Live> = context
+        .store
+        .live_runs()
+        .await?
+        .into_iter()
+        .map(|run| Live { repository: run.repository, batch: run.batch, parent: run.parent, model: run.model })
+        .collect();
+    let candidate = switchyard_core::task::Candidate {
+        id: record.task.id.clone(),
+        number: record.number,
+        priority: record.task.priority,
+        repository: record.task.spec.repository.clone(),
+        batch: record.task.batch.clone(),
+        parent: record.task.parent.clone(),
+    };
+    let turnout = order(&[candidate], &live, &limits);
+    Ok(match turnout.held.first() {
+        Some((_, Hold { slot })) => slot.shown(),
+        None => "ready: a supervisor starts it with its next pass (`switchyard supervise`, or `switchyard pulse`)"
+            .to_owned(),
+    })
+}

@@ -1,0 +1,36 @@
+//! Ending what a worker started. Every process of a worker carries the task and the claim in its environment, which
+//! is the proof that a leftover is ours.
+
+use std::time::Duration;
+use switchyard_core::task::TaskId;
+use switchyard_host::{ProcessIdentity, Signal, bounded::wait_until, tree::end_marked};
+
+const GONE_WITHIN: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Set for the worker and inherited by all that it starts.
+pub const WORKER_MARK: &str = "SWITCHYARD_WORKER";
+
+#[must_use]
+pub fn mark_of(id: &TaskId, epoch: i64) -> String {
+    format!("{id}@{epoch}")
+}
+
+/// Ends the worker, if it is known, and whatever carries its mark. Blocks only a thread that may be blocked.
+pub(crate) async fn end_processes(id: &TaskId, epoch: i64, worker: Option<ProcessIdentity>) {
+    let mark = mark_of(id, epoch);
+    let ending = tokio::task::spawn_blocking(move || {
+        if let Some(worker) = worker {
+            // Only itself: the keeper of a server that others use too may be its child. It is not asked first: what it
+            // has to save is in the store or in its worktree.
+            worker.signal(Signal::KILL);
+            drop(wait_until(GONE_WITHIN, || Ok((!worker.is_alive()).then_some(()))));
+        }
+        end_marked(WORKER_MARK, &mark, GRACE)
+    });
+    if let Ok(survivors) = ending.await
+        && !survivors.is_empty()
+    {
+        tracing::warn!(%id, epoch, count = survivors.len(), "processes of a worker survived");
+    }
+}

@@ -1,0 +1,215 @@
+//! Having the work done: by a model in OpenCode, or by a command.
+
+use super::{
+    WorkError,
+    ended::Ended,
+    life::Life,
+    parent::Parent,
+    place::{Place, keep_work},
+};
+use crate::{
+    Context,
+    dispatch::{DispatchReport, Options, Refusal, dispatch},
+    supervise::spawn::log_dir,
+};
+use std::ffi::OsString;
+use switchyard_core::{
+    ErrorClass, ModelRef, Nano,
+    dispatch::{Mode, Request},
+    duration::Limit,
+    pattern::Deadline,
+    route::{Exchange, Selector},
+    task::{Agent, End, Exit, Stop, Task, prompt},
+};
+use switchyard_host::{clock::now_micros, shell};
+use switchyard_store::{RunRecord, SpendKey, SpendKind, TaskRecord};
+
+/// Characters of the last words that are kept.
+const SAID: usize = 2000;
+
+pub(super) async fn run(
+    context: &Context,
+    record: &TaskRecord,
+    run: Option<&RunRecord>,
+    place: &Place,
+    life: &Life,
+) -> Result<Ended, WorkError> {
+    let task = &record.task;
+    let before = Parent::look(place).await;
+    let mut ended = match &task.spec.agent {
+        Agent::Opencode { agent } => ask_model(context, task, agent.clone(), run, place, life).await?,
+        Agent::Command { command } => run_command(context, record, command, place, life).await,
+    };
+    if life.is_over() {
+        return Err(WorkError::Over);
+    }
+    if let Some(before) = before {
+        ended.trespass = before.trespass(place, &life.calls()).await;
+    }
+    if let Err(problem) = keep_work(task, place).await {
+        // Work that cannot be committed is still in its worktree, and no worktree is removed with work in it.
+        tracing::warn!(%problem, "the work could not be committed");
+        ended.end = End::NotStarted { message: problem };
+    }
+    Ok(ended)
+}
+
+async fn ask_model(
+    context: &Context,
+    task: &Task,
+    agent: Option<String>,
+    run: Option<&RunRecord>,
+    place: &Place,
+    life: &Life,
+) -> Result<Ended, WorkError> {
+    let asked = run.and_then(|run| run.model.clone());
+    let Some(model) = asked.as_deref().and_then(|model| model.parse::<ModelRef>().ok()) else {
+        return Ok(Ended::not_started("the claim names no model".to_owned()));
+    };
+    let deadline = context.config.supervise.deadline_for(task.spec.estimate_seconds);
+    let request = Request {
+        agent,
+        capabilities: task.spec.needs.clone(),
+        ..Request::plain(prompt(task), Selector::Exact(model), Mode::Agent, &place.directory)
+    };
+    let spent = spent(context, task).await?;
+    if task.spec.max_cost.is_some_and(|most| spent >= most) {
+        return Ok(Ended { asked, ..Ended::with(End::Stopped { why: Stop::Money }) });
+    }
+    let named = task.spec.model.is_some() && task.tally.tier.is_none();
+    let options = Options {
+        timeout: Some(Limit(deadline)),
+        steps: Some(context.config.supervise.steps),
+        // A model that only the claim named may be exchanged for another; one that a person named may not.
+        exchange: if named { Exchange::Routed } else { Exchange::Asked },
+        max_cost: task.spec.max_cost.map(|most| most.less(spent)),
+        task: Some(task.id.to_string()),
+        batch: task.batch.clone(),
+        task_type: task.spec.task_type.clone(),
+        ..Options::default()
+    };
+    let mut patient = context.clone();
+    patient.config.dispatch.inactivity_timeout = context.config.supervise.silence;
+    let result = dispatch(&patient, &request, &options, &life.sink(), life.stop()).await;
+    let mut ended = match result {
+        Ok(report) => from_report(context, &report, deadline.map(|limit| limit.as_millis()), life).await,
+        Err(refusal) => from_refusal(&refusal, life),
+    };
+    ended.asked = asked;
+    Ok(ended)
+}
+
+/// What the task has cost until now, over all its tries.
+async fn spent(context: &Context, task: &Task) -> Result<Nano, WorkError> {
+    let key = SpendKey { kind: SpendKind::Task, name: task.id.to_string() };
+    Ok(context.store.spent(&key, i64::MIN, i64::MAX).await?.cost)
+}
+
+async fn from_report(context: &Context, report: &DispatchReport, deadline: Option<u128>, life: &Life) -> Ended {
+    let end = match (&report.error, life.why_stopped()) {
+        (None, None) => End::Answered,
+        (_, Some(why)) => End::Stopped { why },
+        (Some(error), None) => {
+            let whole = deadline.is_some_and(|limit| u128::from(report.duration_ms) + 50 >= limit);
+            End::Failed {
+                class: error.class,
+                message: error.message.clone(),
+                deadline: (error.class == ErrorClass::Timeout).then_some(if whole {
+                    Deadline::Whole
+                } else {
+                    Deadline::Silence
+                }),
+                until: limit_ends(context, report, error.class).await,
+            }
+        }
+    };
+    Ended {
+        said: shortened(&report.text),
+        answered: Some(report.model.to_string()),
+        cost: Nano::from_usd(report.cost_usd).unwrap_or_default(),
+        cost_known: report.cost_known,
+        dispatch: Some(report.id),
+        ..Ended::with(end)
+    }
+}
+
+/// When the limit that the last model ran into is over, as the store knows by now.
+async fn limit_ends(context: &Context, report: &DispatchReport, class: ErrorClass) -> Option<i64> {
+    if !matches!(class, ErrorClass::RateLimited | ErrorClass::QuotaExhausted | ErrorClass::Overloaded) {
+        return None;
+    }
+    let model = report.route.model.to_string();
+    let cooldowns = context.store.cooldowns(now_micros()).await.ok()?;
+    let concerns = |target: &str| target == model || target == report.route.model.provider;
+    cooldowns.into_iter().filter(|cooldown| concerns(&cooldown.target)).map(|cooldown| cooldown.until).max()
+}
+
+fn from_refusal(refusal: &Refusal, life: &Life) -> Ended {
+    if let Some(why) = life.why_stopped() {
+        return Ended::with(End::Stopped { why });
+    }
+    match refusal.class() {
+        Some(class) => Ended::with(End::Failed { class, message: refusal.to_string(), deadline: None, until: None }),
+        None => Ended::not_started(refusal.to_string()),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let skip = text.chars().count().saturating_sub(SAID);
+    switchyard_core::redact::redact(&text.chars().skip(skip).collect::<String>())
+}
+
+async fn run_command(context: &Context, record: &TaskRecord, command: &str, place: &Place, life: &Life) -> Ended {
+    let task = &record.task;
+    let check = shell::Check {
+        command: command.to_owned(),
+        directory: place.directory.clone(),
+        variables: variables(context, record),
+        deadline: context.config.supervise.deadline_for(task.spec.estimate_seconds).unwrap_or(std::time::Duration::MAX),
+        log: log_dir(context, &task.id).join(format!("{}.out", task.epoch)),
+    };
+    let own = context.program.clone();
+    let running = tokio::task::spawn_blocking(move || check.run(&own));
+    let finished = tokio::select! {
+        finished = running => finished,
+        // The process ends soon after this, and with it all that the guard holds.
+        () = life.stop().cancelled() => return Ended::with(End::Stopped { why: life.why_stopped().unwrap_or(Stop::Cancelled) }),
+    };
+    match finished {
+        Ok(Ok(checked)) => {
+            let said = shortened(&checked.tail);
+            Ended { said, ..Ended::with(End::Exit { exit: exit_of(checked.exit) }) }
+        }
+        Ok(Err(error)) => Ended::not_started(format!("failed to {error}")),
+        Err(error) => Ended::not_started(error.to_string()),
+    }
+}
+
+pub(super) fn exit_of(exit: shell::Exit) -> Exit {
+    match exit {
+        shell::Exit::Code(code) => Exit::Code(code),
+        shell::Exit::Signal(signal) => Exit::Signal(signal),
+        shell::Exit::Deadline => Exit::Deadline,
+    }
+}
+
+/// What commands of a task find in their environment: the user's, without what looks like a secret by its name, and
+/// with a port of their own.
+pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString, OsString)> {
+    const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    let is_secret = |name: &str| SECRET.iter().any(|word| name.to_ascii_uppercase().contains(word));
+    let mut variables: Vec<(OsString, OsString)> = context
+        .environment
+        .iter()
+        .filter(|(name, _)| !is_secret(name))
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    let port = 20_000 + record.number.rem_euclid(2000) * 10;
+    variables.push(("SWITCHYARD_TASK".into(), record.task.id.as_str().into()));
+    variables.push(("SWITCHYARD_PORT".into(), port.to_string().into()));
+    variables.push((
+        crate::supervise::WORKER_MARK.into(),
+        crate::supervise::tidy::mark_of(&record.task.id, record.task.epoch).into(),
+    ));
+    variables
+}

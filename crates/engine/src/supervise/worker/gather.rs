@@ -1,0 +1,198 @@
+//! The evidence: what git says was changed, and what the verify commands say about it.
+
+use super::{
+    agent::{exit_of, variables},
+    ended::Ended,
+    life::Life,
+    place::{Place, git},
+};
+use crate::{Context, supervise::spawn::log_dir};
+use std::path::{Path, PathBuf};
+use switchyard_core::{
+    redact::{committed_secret, redact},
+    task::{Check, Commit, End, Findings, Secret, Task},
+};
+use switchyard_host::{
+    git::{Git, GitError},
+    paths::private_dir,
+    shell,
+};
+use switchyard_store::TaskRecord;
+
+/// Suspicious lines that are named.
+const SECRETS: usize = 20;
+
+/// Findings without any, for work that never had a place.
+pub(super) fn nothing(ended: &Ended) -> Findings {
+    Findings {
+        end: ended.end.clone(),
+        said: ended.said.clone(),
+        base: None,
+        head: None,
+        commits: 0,
+        changed: Vec::new(),
+        lines: 0,
+        binaries: 0,
+        trespass: ended.trespass.clone(),
+        secrets: Vec::new(),
+        checks: Vec::new(),
+        asked: ended.asked.clone(),
+        answered: ended.answered.clone(),
+        cost: ended.cost,
+        cost_known: ended.cost_known,
+    }
+}
+
+pub(super) async fn gather(
+    context: &Context,
+    task: &Task,
+    place: &Place,
+    ended: &Ended,
+    life: &Life,
+) -> Result<Findings, String> {
+    let mut findings = nothing(ended);
+    if let (Some(base), Some(_)) = (place.base.clone(), &place.branch) {
+        let directory = place.directory.clone();
+        let read = tokio::task::spawn_blocking(move || read(&git(), &directory, &base));
+        let found = read.await.map_err(|error| error.to_string())?;
+        let found = found.map_err(|error| format!("the work could not be looked at: failed to {error}"))?;
+        findings = Findings {
+            base: Some(found.base),
+            head: Some(found.head),
+            commits: found.commits,
+            changed: found.changed,
+            lines: found.lines,
+            binaries: found.binaries,
+            secrets: found.secrets,
+            ..findings
+        };
+    }
+    // An agent that was ended, or that changed nothing, has nothing to verify.
+    let worth =
+        matches!(&findings.end, End::Answered) || matches!(&findings.end, End::Exit { exit } if exit.is_green());
+    if worth {
+        findings.checks = check(context, task, &place.directory, life).await?;
+    }
+    Ok(findings)
+}
+
+struct Found {
+    base: Commit,
+    head: Commit,
+    commits: u32,
+    changed: Vec<String>,
+    lines: u64,
+    binaries: u32,
+    secrets: Vec<Secret>,
+}
+
+fn read(git: &Git, directory: &Path, base: &str) -> Result<Found, GitError> {
+    let head = git.commit_of(directory, "HEAD")?;
+    let commit =
+        |commit: &str| Ok::<_, GitError>(Commit { commit: commit.to_owned(), tree: git.tree_of(directory, commit)? });
+    let mut changed: Vec<String> =
+        git.changed_between(directory, base, &head)?.iter().map(|path| path.display().to_string()).collect();
+    changed.sort();
+    let stats = git.diff_stat(directory, base)?;
+    let lines = stats.iter().filter_map(|file| file.lines).map(|lines| lines.added + lines.deleted).sum();
+    let binaries = stats.iter().filter(|file| file.lines.is_none()).count();
+    let patch = git.diff_of(directory, &format!("{base}..{head}"))?;
+    Ok(Found {
+        commits: u32::try_from(git.commits_between(directory, base, &head)?.len()).unwrap_or(u32::MAX),
+        base: commit(base)?,
+        head: commit(&head)?,
+        changed,
+        lines,
+        binaries: u32::try_from(binaries).unwrap_or(u32::MAX),
+        secrets: secrets(&patch),
+    })
+}
+
+/// Added lines that have a secret in them, by the patch's own numbering.
+fn secrets(patch: &str) -> Vec<Secret> {
+    let (mut path, mut line) = (String::new(), 0_u64);
+    let mut found = Vec::new();
+    for text in patch.lines() {
+        if let Some(name) = text.strip_prefix("+++ ") {
+            name.trim_start_matches("b/").clone_into(&mut path);
+        } else if let Some(hunk) = text.strip_prefix("@@ ") {
+            line = hunk
+                .split_once('+')
+                .and_then(|(_, rest)| rest.split([',', ' ']).next()?.parse().ok())
+                .unwrap_or_default();
+        } else if let Some(added) = text.strip_prefix('+') {
+            if let Some(looks_like) = committed_secret(added) {
+                found.push(Secret { path: path.clone(), line, looks_like: looks_like.to_owned() });
+            }
+            line += 1;
+        } else if text.starts_with(' ') {
+            line += 1;
+        }
+        if found.len() >= SECRETS {
+            break;
+        }
+    }
+    found
+}
+
+/// Runs the verify commands in order, and stops at the first that is not green.
+pub(super) async fn check(context: &Context, task: &Task, directory: &Path, life: &Life) -> Result<Vec<Check>, String> {
+    let mut checks = Vec::new();
+    for (number, command) in task.spec.verify.iter().enumerate() {
+        let log = log_dir(context, &task.id).join(format!("{}.verify-{}", task.epoch, number + 1));
+        let record = context.store.task(&task.id).await.map_err(|error| error.to_string())?;
+        let running = run_check(context, &record, command.clone(), directory.to_owned(), log);
+        let check = tokio::select! {
+            check = running => check?,
+            () = life.stop().cancelled() => return Err("it was stopped".to_owned()),
+        };
+        let green = check.exit.is_green();
+        checks.push(check);
+        if !green {
+            break;
+        }
+    }
+    Ok(checks)
+}
+
+/// One verify command, in a directory, with its end and the end of what it printed.
+pub(super) async fn run_check(
+    context: &Context,
+    record: &TaskRecord,
+    command: String,
+    directory: PathBuf,
+    log: PathBuf,
+) -> Result<Check, String> {
+    if let Some(parent) = log.parent() {
+        private_dir(parent).map_err(|error| format!("the log of a check could not be made: {error}"))?;
+    }
+    let check = shell::Check {
+        command: command.clone(),
+        directory,
+        variables: variables(context, record),
+        deadline: context.config.supervise.verify_timeout.0.unwrap_or(std::time::Duration::MAX),
+        log,
+    };
+    let own = context.program.clone();
+    let checked = tokio::task::spawn_blocking(move || check.run(&own)).await.map_err(|error| error.to_string())?;
+    let checked = checked.map_err(|error| format!("`{command}` could not be run: failed to {error}"))?;
+    Ok(Check {
+        command,
+        exit: exit_of(checked.exit),
+        tail: redact(&checked.tail),
+        took_ms: u64::try_from(checked.took.as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::secrets;
+
+    #[test]
+    fn an_added_secret_is_named_with_its_place() {
+        let patch = "--- a/x\n+++ b/config/x.env\n@@ -1,2 +1,3 @@\n context\n+KEY=sk-proj-0123456789abcdefghij\n-old sk-proj-0123456789abcdefghij\n";
+        let found = secrets(patch);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].path.as_str(), found[0].line), ("config/x.env", 2));
+    }
+}

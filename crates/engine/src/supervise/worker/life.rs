@@ -1,0 +1,151 @@
+//! The life of a claim while its worker is at it: the lease is lengthened, and the worker learns when it is over.
+
+use crate::Context;
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, AtomicI64, Ordering},
+};
+use std::time::Duration;
+use switchyard_agents::opencode::{Progress, Sink};
+use switchyard_core::{
+    config::micros,
+    task::{Circles, State, Stop, TaskId, Turn},
+};
+use switchyard_host::clock::now_micros;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How often the store is asked whether the claim still holds.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Characters of a tool's input that are compared and remembered.
+const INPUT: usize = 2000;
+/// Tool calls that are remembered, to find out who changed what.
+const REMEMBERED: usize = 400;
+
+/// Stops whatever listens to `stop`, once there is a reason to.
+#[derive(Debug)]
+pub(super) struct Life {
+    shared: Arc<Shared>,
+    keeping: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stop: CancellationToken,
+    done: CancellationToken,
+    /// The claim belongs to somebody else.
+    over: AtomicBool,
+    why: Mutex<Option<Stop>>,
+    progress_at: AtomicI64,
+    circles: Mutex<Circles>,
+    calls: Mutex<Vec<String>>,
+}
+
+impl Life {
+    pub(super) fn begin(context: &Context, id: &TaskId, epoch: i64) -> Self {
+        let shared = Arc::new(Shared {
+            stop: CancellationToken::new(),
+            done: CancellationToken::new(),
+            over: AtomicBool::new(false),
+            why: Mutex::new(None),
+            progress_at: AtomicI64::new(now_micros()),
+            circles: Mutex::new(Circles::new(context.config.supervise.repeats)),
+            calls: Mutex::new(Vec::new()),
+        });
+        let keeping = tokio::spawn(keep(context.clone(), id.clone(), epoch, Arc::clone(&shared)));
+        Self { shared, keeping }
+    }
+
+    /// Ends with the claim, and with a reason to stop.
+    pub(super) fn stop(&self) -> &CancellationToken {
+        &self.shared.stop
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.shared.over.load(Ordering::Acquire)
+    }
+
+    pub(super) fn why_stopped(&self) -> Option<Stop> {
+        self.shared.why.lock().ok().and_then(|why| *why)
+    }
+
+    /// What the agent called, in order, with what.
+    pub(super) fn calls(&self) -> Vec<String> {
+        self.shared.calls.lock().map(|calls| calls.clone()).unwrap_or_default()
+    }
+
+    /// Hears what the agent does.
+    pub(super) fn sink(&self) -> Sink {
+        let shared = Arc::clone(&self.shared);
+        Arc::new(move |progress| {
+            shared.progress_at.store(now_micros(), Ordering::Release);
+            if let Progress::Tool { tool, input, .. } = progress {
+                shared.note_call(&tool, &input);
+            }
+        })
+    }
+
+    pub(super) async fn end(self) {
+        self.shared.done.cancel();
+        drop(self.keeping.await);
+    }
+}
+
+impl Shared {
+    fn note_call(&self, tool: &str, input: &str) {
+        let call: String = format!("{tool} {}", input.chars().take(INPUT).collect::<String>());
+        if let Ok(mut calls) = self.calls.lock()
+            && calls.len() < REMEMBERED
+        {
+            calls.push(call.clone());
+        }
+        let again = self.circles.lock().ok().and_then(|mut circles| circles.note(Turn(call)));
+        if again.is_some() {
+            self.halt(Stop::Circles);
+        }
+    }
+
+    /// The first reason counts.
+    fn halt(&self, reason: Stop) {
+        if let Ok(mut why) = self.why.lock() {
+            why.get_or_insert(reason);
+        }
+        self.stop.cancel();
+    }
+
+    fn lose(&self) {
+        self.over.store(true, Ordering::Release);
+        self.halt(Stop::Cancelled);
+    }
+}
+
+/// Lengthens the lease as long as this process can do anything at all. That the agent itself does something is seen
+/// to by the timers of its run, which end it.
+async fn keep(context: Context, id: TaskId, epoch: i64, shared: Arc<Shared>) {
+    let lease = micros(context.config.supervise.lease);
+    // A store that cannot be reached for this long may have given the task away.
+    let mut sure_until = now_micros().saturating_add(lease);
+    loop {
+        tokio::select! {
+            () = shared.done.cancelled() => return,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        let now = now_micros();
+        let until = now.saturating_add(lease);
+        match context.store.renew_run(&id, epoch, shared.progress_at.load(Ordering::Acquire), until).await {
+            Ok(true) => sure_until = until,
+            Ok(false) => return shared.lose(),
+            Err(error) => {
+                tracing::warn!(%error, "the lease could not be lengthened");
+                if now >= sure_until {
+                    return shared.lose();
+                }
+            }
+        }
+        if let Ok(record) = context.store.task(&id).await
+            && matches!(record.task.state, State::Stopping { .. })
+        {
+            shared.halt(Stop::Cancelled);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The worker: the process that carries one claim through its stages.
+//!
+//! Invariant: everything that the next stage needs is in the store or in git before that stage begins, so that another
+//! worker can go on there. A worker whose claim is over stops at once and writes nothing.
+
+mod agent;
+mod deliver;
+mod ended;
+mod gather;
+mod life;
+mod parent;
+mod place;
+mod pull_request;
+mod verify;
+
+pub use verify::{Verified, VerifyError, verify};
+
+pub(crate) use pull_request::look_at_pull_request;
+
+use super::{
+    change::{ChangeError, With, change_as},
+    fault::fault,
+};
+use crate::{Context, owner::this_process};
+use ended::Ended;
+use life::Life;
+use place::Place;
+use serde_json::Value;
+use switchyard_core::{
+    ErrorClass,
+    config::micros,
+    pattern::FailureMode,
+    task::{Delivered, End, Event, Failure, Findings, Judgement, Receipt, State, Stop, TaskId, judge},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{RunNote, RunRecord, StoreError, TaskRecord};
+
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("failed to look at this process: {0}")]
+    Io(#[from] std::io::Error),
+    /// The claim was taken over while this worker was at it.
+    #[error("the claim is over")]
+    Over,
+}
+
+/// Carries a claim from where it stands to its end.
+pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), WorkError> {
+    let now = now_micros();
+    let note = RunNote {
+        worker: Some(this_process()?),
+        started_at: Some(now),
+        lease_until: Some(now.saturating_add(micros(context.config.supervise.lease))),
+        ..RunNote::default()
+    };
+    fault(context, "start");
+    let record = change_as(context, id, epoch, &Event::Start, &With { note, ..With::default() }).await?;
+    let life = Life::begin(context, id, epoch);
+    let worked = stages(context, record, &life).await;
+    life.end().await;
+    worked
+}
+
+async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> Result<(), WorkError> {
+    loop {
+        if life.is_over() {
+            return Err(WorkError::Over);
+        }
+        record = match &record.task.state {
+            State::Running => labour(context, &record, life).await?,
+            State::Evaluating => evaluate(context, &record, life).await?,
+            State::Delivering { head } => hand_over(context, &record, head, life).await?,
+            State::Stopping { .. } => {
+                let note = RunNote { outcome: Some("cancelled".to_owned()), ..RunNote::default() };
+                step(context, &record, Event::Stopped, With { note, ..With::default() }).await?
+            }
+            // Whatever else it is, it is not ours any more.
+            _ => {
+                place::leave(context, &record).await;
+                return Ok(());
+            }
+        };
+    }
+}
+
+/// The next state. Somebody may have said "stop" in the meantime: then the task is read again as it is.
+async fn step(context: &Context, record: &TaskRecord, event: Event, with: With) -> Result<Box<TaskRecord>, WorkError> {
+    let (id, epoch) = (&record.task.id, record.task.epoch);
+    match change_as(context, id, epoch, &event, &with).await {
+        Ok(record) => Ok(record),
+        Err(ChangeError::Illegal(illegal)) => {
+            let now = context.store.task(id).await?;
+            if matches!(now.task.state, State::Stopping { .. }) && now.task.epoch == epoch {
+                return Ok(Box::new(now));
+            }
+            Err(ChangeError::Illegal(illegal).into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Has the work done. How the agent ended is written down before anything is made of it.
+async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<Box<TaskRecord>, WorkError> {
+    let runs = context.store.runs(&record.task.id).await?;
+    let run = current(&runs, record.task.epoch);
+    let ended = match place::prepare(context, &record.task, &runs).await {
+        Ok(place) => {
+            let note = RunNote {
+                worktree: Some(place.directory.display().to_string()),
+                branch: place.branch.clone(),
+                base: place.base.clone(),
+                ..RunNote::default()
+            };
+            fault(context, "placed");
+            if !context.store.note_run(&record.task.id, record.task.epoch, &note).await? {
+                return Err(WorkError::Over);
+            }
+            agent::run(context, record, run, &place, life).await?
+        }
+        Err(failure) => Ended::not_started(failure.detail),
+    };
+    if life.is_over() {
+        return Err(WorkError::Over);
+    }
+    let note = RunNote {
+        answered: ended.answered.clone(),
+        cost: Some((ended.cost, ended.cost_known)),
+        dispatch: ended.dispatch,
+        detail: Some(ended.to_text()),
+        ..RunNote::default()
+    };
+    fault(context, "work");
+    let worked = step(context, record, Event::Worked, With { note, ..With::default() }).await;
+    fault(context, "worked");
+    worked
+}
+
+fn current(runs: &[RunRecord], epoch: i64) -> Option<&RunRecord> {
+    runs.iter().find(|run| run.epoch == epoch)
+}
+
+async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result<Box<TaskRecord>, WorkError> {
+    let runs = context.store.runs(&record.task.id).await?;
+    let ended = Ended::latest(&runs);
+    let tier = runs.iter().rev().find_map(|run| run.tier.clone());
+    let place = Place::of_run(&record.task, &runs);
+    let findings = match &place {
+        Some(place) => gather::gather(context, &record.task, place, &ended, life).await,
+        None => Ok(gather::nothing(&ended)),
+    };
+    if life.is_over() {
+        return Err(WorkError::Over);
+    }
+    let (event, good, reasons, findings) = match findings {
+        Ok(findings) => match judge(&record.task.spec, &findings) {
+            Judgement::Good { reasons } => {
+                let head = findings.head.as_ref().map(|head| head.commit.clone()).unwrap_or_default();
+                (Event::Approve { head }, true, reasons, findings)
+            }
+            Judgement::Bad(failure) => (refused(failure, tier, &ended), false, Vec::new(), findings),
+        },
+        Err(problem) => {
+            let failure = Failure::environment(problem.clone(), problem);
+            (refused(failure, tier, &ended), false, Vec::new(), gather::nothing(&ended))
+        }
+    };
+    if matches!(&findings.end, End::Stopped { why: Stop::Cancelled }) {
+        let now = context.store.task(&record.task.id).await?;
+        if matches!(now.task.state, State::Stopping { .. }) {
+            return Ok(Box::new(now));
+        }
+    }
+    let with = With { note: noted(&event), receipt: Some(receipt(record, good, reasons, findings)), ..With::default() };
+    fault(context, "judge");
+    let judged = step(context, record, event, with).await;
+    fault(context, "judged");
+    judged
+}
+
+fn refused(failure: Failure, tier: Option<String>, ended: &Ended) -> Event {
+    Event::Refuse { failure, tier, model: ended.answered.clone().or_else(|| ended.asked.clone()) }
+}
+
+/// What the run's own row says about its end.
+fn noted(event: &Event) -> RunNote {
+    match event {
+        Event::Refuse { failure, .. } | Event::Return { failure } => RunNote {
+            outcome: Some("refused".to_owned()),
+            failure_mode: Some(failure.mode),
+            detail: Some(failure.detail.clone()),
+            ..RunNote::default()
+        },
+        _ => RunNote { outcome: Some("approved".to_owned()), ..RunNote::default() },
+    }
+}
+
+fn receipt(record: &TaskRecord, good: bool, reasons: Vec<String>, findings: Findings) -> Value {
+    let receipt =
+        Receipt { task: record.task.id.clone(), epoch: record.task.epoch, at: now_micros(), good, reasons, findings };
+    serde_json::to_value(receipt).unwrap_or_default()
+}
+
+async fn hand_over(
+    context: &Context,
+    record: &TaskRecord,
+    head: &str,
+    life: &Life,
+) -> Result<Box<TaskRecord>, WorkError> {
+    let runs = context.store.runs(&record.task.id).await?;
+    let Some(place) = Place::of_run(&record.task, &runs) else {
+        let delivered = Delivered::Nothing;
+        return step(context, record, Event::Deliver { delivered }, With::default()).await;
+    };
+    let event = deliver::deliver(context, &record.task, &place, head, life).await;
+    if life.is_over() {
+        return Err(WorkError::Over);
+    }
+    let with = With { note: noted(&event), ..With::default() };
+    fault(context, "deliver");
+    let delivered = step(context, record, event, with).await;
+    fault(context, "delivered");
+    delivered
+}
+
+/// A failure that lies in the surroundings of a hand-over.
+fn in_the_way(signature: &str, detail: String) -> Failure {
+    Failure { class: None::<ErrorClass>, mode: FailureMode::Environment, ..Failure::environment(signature, detail) }
+}

@@ -1,0 +1,232 @@
+//! Where a task is worked on: a working tree of its own, outside of the repository, on a branch of its own.
+//!
+//! Invariant: nothing is thrown away. What an earlier try left is committed and gone on from, or stays behind on a
+//! branch that says so.
+
+use crate::{Context, server::short_hash, supervise::spawn::log_dir};
+use std::path::{Path, PathBuf};
+use switchyard_core::task::{Failure, Place as Where, Task, TaskSpec};
+use switchyard_host::{
+    git::{Author, Git, GitError, Rebased, Removal, UpdateRefError},
+    paths::private_dir,
+};
+use switchyard_store::{RunRecord, TaskRecord};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) directory: PathBuf,
+    pub(super) repository: PathBuf,
+    /// None in place.
+    pub(super) branch: Option<String>,
+    /// The commit that the work began from.
+    pub(super) base: Option<String>,
+}
+
+impl Place {
+    /// Where the work of a task is, by the newest run that had a place.
+    pub(super) fn of_run(task: &Task, runs: &[RunRecord]) -> Option<Self> {
+        let run = runs.iter().rev().find(|run| run.worktree.is_some())?;
+        Some(Self {
+            directory: PathBuf::from(run.worktree.clone()?),
+            repository: PathBuf::from(&task.spec.repository),
+            branch: run.branch.clone(),
+            base: run.base.clone(),
+        })
+    }
+}
+
+/// Git without the repository's hooks: they are for people, and could hang or refuse what must not be lost.
+pub(super) fn git() -> Git {
+    let mut git = Git::default();
+    for (name, value) in
+        [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.hooksPath"), ("GIT_CONFIG_VALUE_0", "/dev/null")]
+    {
+        git.variables.push((name.into(), value.into()));
+    }
+    git
+}
+
+/// Whom commits are by: the user, as git knows them.
+pub(super) fn author(git: &Git, directory: &Path) -> Author {
+    let configured = |key: &str| git.setting(directory, key).ok().flatten().filter(|value| !value.is_empty());
+    Author {
+        name: configured("user.name").unwrap_or_else(|| "Switchyard".to_owned()),
+        email: configured("user.email").unwrap_or_else(|| "switchyard@localhost".to_owned()),
+    }
+}
+
+/// The working tree of a task, made or found again.
+pub(super) async fn prepare(context: &Context, task: &Task, runs: &[RunRecord]) -> Result<Place, Failure> {
+    let repository = PathBuf::from(&task.spec.repository);
+    if task.spec.place == Where::Directory {
+        return Ok(Place { directory: repository.clone(), repository, branch: None, base: None });
+    }
+    let root = worktrees(context).join(format!(
+        "{}-{}",
+        repository.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().into_owned()),
+        short_hash(&task.spec.repository)
+    ));
+    let task = task.clone();
+    let past: Vec<i64> = runs.iter().map(|run| run.epoch).collect();
+    let made = tokio::task::spawn_blocking(move || make(&task, &repository, &root, past.len()));
+    match made.await {
+        Ok(Ok(place)) => Ok(place),
+        Ok(Err(error)) => {
+            Err(Failure::environment(signature(&error), format!("its worktree could not be made: failed to {error}")))
+        }
+        Err(error) => Err(Failure::environment("worktree", error.to_string())),
+    }
+}
+
+fn signature(error: &GitError) -> String {
+    match error {
+        GitError::Failed { stderr, .. } => format!("worktree {}", stderr.chars().take(120).collect::<String>()),
+        other => format!("worktree {other}"),
+    }
+}
+
+fn worktrees(context: &Context) -> PathBuf {
+    match context.config.supervise.worktrees.as_str() {
+        "" => context.paths.data_dir.join("worktrees"),
+        directory => PathBuf::from(directory),
+    }
+}
+
+fn make(task: &Task, repository: &Path, root: &Path, tries: usize) -> Result<Place, GitError> {
+    let git = git();
+    private_dir(root).map_err(|source| GitError::Run { command: format!("mkdir {}", root.display()), source })?;
+    let directory = root.join(task.id.as_str());
+    let branch = TaskSpec::branch(&task.id);
+    let tip = git.commit_of(repository, &task.spec.base)?;
+    let mut exists = git.branch_commit(repository, &branch)?;
+    if directory.join(".git").exists() && git.current_branch(&directory).ok().flatten().as_ref() == Some(&branch) {
+        unlock(&directory);
+        commit(&git, task, &directory, "Work kept from an earlier try")?;
+        exists = git.branch_commit(repository, &branch)?;
+        if !task.tally.afresh && on_new_base(&git, &directory, &tip)? {
+            let base = git.merge_base(repository, &tip, &branch)?.unwrap_or(tip);
+            return Ok(Place { directory, repository: repository.to_owned(), branch: Some(branch), base: Some(base) });
+        }
+        git.remove_if_safe(repository, &directory)?;
+    }
+    if let Some(at) = exists {
+        if !task.tally.afresh && !directory.exists() {
+            git.worktree_prune(repository)?;
+            git.worktree_add_existing(repository, &directory, &branch)?;
+            if on_new_base(&git, &directory, &tip)? {
+                let base = git.merge_base(repository, &tip, &branch)?.unwrap_or(tip);
+                return Ok(Place {
+                    directory,
+                    repository: repository.to_owned(),
+                    branch: Some(branch),
+                    base: Some(base),
+                });
+            }
+            git.remove_if_safe(repository, &directory)?;
+        }
+        set_aside(&git, repository, &branch, &at, tries)?;
+    }
+    // Something that is in the way and not ours to remove stays where it is.
+    let directory = (0..).map(|number| free_name(&directory, number)).find(|path| !path.exists()).unwrap_or(directory);
+    git.worktree_prune(repository)?;
+    git.worktree_add(repository, &directory, &branch, &tip)?;
+    Ok(Place { directory, repository: repository.to_owned(), branch: Some(branch), base: Some(tip) })
+}
+
+fn free_name(directory: &Path, number: u32) -> PathBuf {
+    if number == 0 {
+        return directory.to_owned();
+    }
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    directory.with_file_name(format!("{name}~{number}"))
+}
+
+/// Whether the work now stands on the newest base. When the two cannot be joined, it is begun again.
+fn on_new_base(git: &Git, directory: &Path, tip: &str) -> Result<bool, GitError> {
+    match git.rebase(directory, tip, &author(git, directory))? {
+        Rebased::Done { .. } | Rebased::UpToDate => Ok(true),
+        Rebased::Conflict { .. } | Rebased::Dirty { .. } => Ok(false),
+    }
+}
+
+/// The earlier work stays, under another name.
+fn set_aside(git: &Git, repository: &Path, branch: &str, at: &str, tries: usize) -> Result<(), GitError> {
+    let unwrap = |error| match error {
+        UpdateRefError::Git(error) => error,
+        UpdateRefError::Moved { name, .. } => GitError::Failed {
+            command: format!("git update-ref {name}"),
+            code: None,
+            stderr: "it has moved".to_owned(),
+        },
+    };
+    let mut number = tries;
+    loop {
+        let name = format!("{branch}-before-{number}");
+        match git.branch_commit(repository, &name)? {
+            Some(there) if there == at => break,
+            Some(_) => number += 1,
+            None => {
+                git.branch_create(repository, &name, at).map_err(unwrap)?;
+                break;
+            }
+        }
+    }
+    git.delete_ref(repository, &format!("refs/heads/{branch}"), at).map_err(unwrap)
+}
+
+/// A git that was killed leaves its lock behind. Nobody else works in this worktree.
+fn unlock(directory: &Path) {
+    if let Ok(pointer) = std::fs::read_to_string(directory.join(".git"))
+        && let Some(gitdir) = pointer.trim().strip_prefix("gitdir: ")
+    {
+        drop(std::fs::remove_file(directory.join(gitdir).join("index.lock")));
+    }
+}
+
+fn commit(git: &Git, task: &Task, directory: &Path, what: &str) -> Result<Option<String>, GitError> {
+    let subject: String = task.spec.description.lines().next().unwrap_or_default().chars().take(60).collect();
+    let message = format!("{}: {}\n\n{what}\n", task.id, subject.trim());
+    git.commit_all(directory, &message, &author(git, directory))
+}
+
+/// Commits what the agent left uncommitted.
+pub(super) async fn keep_work(task: &Task, place: &Place) -> Result<(), String> {
+    if place.branch.is_none() {
+        return Ok(());
+    }
+    let (task, directory) = (task.clone(), place.directory.clone());
+    let kept = tokio::task::spawn_blocking(move || {
+        unlock(&directory);
+        commit(&git(), &task, &directory, "What the agent left uncommitted")
+    });
+    match kept.await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(format!("the work could not be committed: failed to {error}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What is not needed any more goes, as far as nothing is lost by it. What has to stay is said in the log.
+pub(super) async fn leave(context: &Context, record: &TaskRecord) {
+    let done = record.task.state.phase() == switchyard_core::task::Phase::Done;
+    let Ok(runs) = context.store.runs(&record.task.id).await else { return };
+    let Some(place) = Place::of_run(&record.task, &runs) else { return };
+    let (Some(branch), true) = (place.branch.clone(), done) else { return };
+    let base = record.task.spec.base.clone();
+    let left = tokio::task::spawn_blocking(move || {
+        let git = git();
+        let removal = git.remove_if_safe(&place.repository, &place.directory)?;
+        if removal == Removal::Removed {
+            // Only a branch whose work is in the base as well; any other is what was delivered.
+            git.delete_branch_if_merged(&place.repository, &branch, &base)?;
+        }
+        Ok::<_, GitError>(removal)
+    });
+    match left.await {
+        Ok(Ok(Removal::Removed)) => {}
+        Ok(Ok(Removal::Kept(why))) => tracing::info!(task = %record.task.id, %why, "the worktree stays"),
+        Ok(Err(error)) => tracing::warn!(%error, "the worktree could not be removed"),
+        Err(error) => tracing::warn!(%error, "the worktree could not be looked at"),
+    }
+    drop(log_dir(context, &record.task.id));
+}

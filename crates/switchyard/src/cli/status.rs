@@ -1,0 +1,98 @@
+//! `switchyard status`: how everything stands, or one batch, with a cause for each task that does not move.
+
+use super::{Global, batches};
+use crate::{
+    failure::Failure,
+    ui::{self, Format},
+};
+use clap::Args;
+use serde_json::{Value, json};
+use std::{process::ExitCode, time::Duration};
+use switchyard_core::{Nano, compare::clean_line, duration};
+use switchyard_engine::supervise::{Status, status};
+
+const ROOM: usize = 100;
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Only this batch
+    batch: Option<String>,
+}
+
+pub async fn run(global: &Global, args: &StatusArgs) -> Result<ExitCode, Failure> {
+    show(global, args.batch.as_deref()).await
+}
+
+pub async fn show(global: &Global, batch: Option<&str>) -> Result<ExitCode, Failure> {
+    let context = global.context().await?;
+    if let Some(name) = batch {
+        batches::find(&context, name).await?;
+    }
+    let status = status(&context, batch).await.map_err(Failure::task)?;
+    match global.format() {
+        Format::Json => ui::json(&document(&status, batch)),
+        Format::People => people(&status),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(status: &Status, batch: Option<&str>) -> Value {
+    let batches: Vec<Value> = status
+        .batches
+        .iter()
+        .map(|batch| {
+            json!({"name": batch.name, "concurrency": batch.concurrency, "paused": batch.paused,
+                "counts": batches::counts(&batch.counts)})
+        })
+        .collect();
+    json!({
+        "batch": batch,
+        "counts": batches::counts(&status.counts),
+        "running": status.running,
+        "held": status.held,
+        "batches": batches,
+        "stalled": status.stalled,
+    })
+}
+
+fn people(status: &Status) {
+    ui::result(&batches::counted(&status.counts));
+    if let Some(stalled) = &status.stalled {
+        ui::warn(stalled);
+    }
+    if !status.running.is_empty() {
+        let rows: Vec<Vec<String>> = status
+            .running
+            .iter()
+            .map(|task| {
+                let seconds = u64::try_from(task.seconds.unwrap_or_default()).unwrap_or_default();
+                let cost = task.cost_usd.and_then(Nano::from_usd).map(|cost| cost.to_string());
+                vec![
+                    task.id.to_string(),
+                    task.state.clone(),
+                    task.model.clone().unwrap_or_default(),
+                    duration::show(Duration::from_secs(seconds)),
+                    cost.unwrap_or_default(),
+                    clean_line(&task.why, ROOM),
+                ]
+            })
+            .collect();
+        ui::result(&format!("\n{}", ui::table(&["RUNNING", "STATE", "MODEL", "FOR", "COST", "HOW"], &rows)));
+    }
+    if !status.held.is_empty() {
+        let rows: Vec<Vec<String>> = status
+            .held
+            .iter()
+            .map(|task| vec![task.id.to_string(), task.state.clone(), clean_line(&task.why, ROOM)])
+            .collect();
+        ui::result(&format!("\n{}", ui::table(&["HELD", "STATE", "WHY"], &rows)));
+    }
+    if !status.batches.is_empty() {
+        let row = |batch: &_| {
+            let switchyard_engine::supervise::BatchStatus { name, concurrency, paused, counts } = batch;
+            batches::row(name, *concurrency, *paused, counts)
+        };
+        let rows: Vec<Vec<String>> = status.batches.iter().map(row).collect();
+        ui::result(&format!("\n{}", ui::table(&batches::HEAD, &rows)));
+    }
+}

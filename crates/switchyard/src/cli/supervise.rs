@@ -1,0 +1,110 @@
+//! `switchyard supervise` and `switchyard pulse`: the same pass, again and again or once.
+
+use super::Global;
+use crate::{
+    failure::Failure,
+    ui::{self, Format},
+};
+use clap::Args;
+use std::{process::ExitCode, sync::Arc};
+use switchyard_core::task::TaskId;
+use switchyard_engine::supervise::{self as engine, Pulse, Told, Watcher};
+use switchyard_host::clock::now_micros;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Args)]
+pub struct SuperviseArgs {
+    /// Start only tasks of this batch
+    #[arg(long)]
+    batch: Option<String>,
+    /// End when nothing is queued, waiting or at work any more
+    #[arg(long)]
+    until_idle: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PulseArgs {
+    /// Start only tasks of this batch
+    #[arg(long)]
+    batch: Option<String>,
+    /// Start again at once after failures that lay in the surroundings
+    #[arg(long)]
+    clear_breaker: bool,
+    /// Say what would be started, and start nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Failure> {
+    let context = global.context().await?;
+    let cancel = CancellationToken::new();
+    let format = global.format();
+    let watcher: Watcher = Arc::new(move |told| match told {
+        Told::Pulse(pulse) => show(pulse, format),
+        Told::Trouble(error) => ui::complain(&format!("a pass failed and is tried again: {error}")),
+    });
+    if format == Format::People {
+        ui::note("supervising; Ctrl-C ends this, and what is at work goes on by itself");
+    }
+    let supervising = engine::supervise(&context, args.batch.as_deref(), &watcher, &cancel);
+    let idle = async {
+        if args.until_idle {
+            engine::until_idle(&context, args.batch.as_deref()).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = supervising => {}
+        () = super::input::interrupted() => {}
+        () = idle => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub async fn pulse(global: &Global, args: &PulseArgs) -> Result<ExitCode, Failure> {
+    let context = global.context().await?;
+    if args.clear_breaker && !args.dry_run {
+        context.store.set_mark(engine::BREAKER_CLEARED, now_micros()).await?;
+    }
+    let pulse = if args.dry_run {
+        engine::would_start(&context, args.batch.as_deref()).await
+    } else {
+        engine::pulse(&context, args.batch.as_deref()).await
+    };
+    let pulse = pulse.map_err(Failure::task)?;
+    match global.format() {
+        Format::Json => ui::json(&pulse),
+        Format::People if pulse.is_idle() => {
+            ui::result(pulse.held.as_deref().unwrap_or("there was nothing to do"));
+        }
+        Format::People => show(&pulse, Format::People),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(pulse: &Pulse, format: Format) {
+    if pulse.is_idle() {
+        return;
+    }
+    if format == Format::Json {
+        ui::json_line(pulse);
+        return;
+    }
+    let mut parts = Vec::new();
+    if !pulse.started.is_empty() {
+        let ids: Vec<&str> = pulse.started.iter().map(TaskId::as_str).collect();
+        parts.push(format!("started {}", ids.join(", ")));
+    }
+    for (count, what) in [
+        (pulse.taken_back, "taken back from workers that are gone"),
+        (pulse.woken, "woken"),
+        (pulse.stopped, "stopped"),
+        (pulse.effects, "notices and lessons done"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    ui::note(&parts.join("; "));
+}

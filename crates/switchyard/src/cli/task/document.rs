@@ -1,0 +1,115 @@
+//! A task as scripts see it. Every command that prints one uses this, so that a task looks the same everywhere.
+
+use crate::cli::moment::rfc3339;
+use serde_json::{Value, json};
+use std::path::Path;
+use switchyard_core::{
+    Nano,
+    task::{Agent, Gate, Place},
+};
+use switchyard_engine::Context;
+use switchyard_store::{Result, RunRecord, SpendKey, SpendKind, Spent, TaskRecord};
+
+/// A task with its tries and its money.
+pub struct Whole {
+    pub record: TaskRecord,
+    pub runs: Vec<RunRecord>,
+    pub spent: Spent,
+}
+
+impl Whole {
+    pub async fn of(context: &Context, record: TaskRecord) -> Result<Self> {
+        let runs = context.store.runs(&record.task.id).await?;
+        let key = SpendKey { kind: SpendKind::Task, name: record.task.id.to_string() };
+        // What a task has spent is counted over all time, whatever the window.
+        let spent = context.store.spent(&key, i64::MIN, i64::MAX).await?;
+        Ok(Self { record, runs, spent })
+    }
+
+    /// Where its work is, as long as that is there.
+    pub fn worktree(&self) -> Option<&str> {
+        let in_worktree = self.record.task.spec.place == Place::Worktree;
+        let newest = self.runs.iter().rev().find_map(|run| run.worktree.as_deref());
+        newest.filter(|path| in_worktree && Path::new(path).exists())
+    }
+
+    pub fn branch(&self) -> Option<&str> {
+        self.runs.iter().rev().find_map(|run| run.branch.as_deref())
+    }
+
+    pub fn document(&self) -> Value {
+        let task = &self.record.task;
+        let spec = &task.spec;
+        let (kind, agent, command) = match &spec.agent {
+            Agent::Opencode { agent } => ("model", agent.as_deref(), None),
+            Agent::Command { command } => ("command", None, Some(command.as_str())),
+        };
+        json!({
+            "id": task.id,
+            "phase": task.state.phase(),
+            "state": task.state.name(),
+            "reason": task.state.reason(),
+            "description": spec.description,
+            "repo": spec.repository,
+            "base": spec.base,
+            "branch": self.branch(),
+            "worktree": self.worktree(),
+            "batch": task.batch,
+            "depends_on": task.depends_on,
+            "attempts": self.runs.iter().map(attempt).collect::<Vec<_>>(),
+            "cost_usd": self.spent.cost.as_usd(),
+            "cost_known": self.spent.unknown == 0,
+            "receipt": self.record.receipt,
+            "priority": task.priority,
+            "tier": spec.tier,
+            "model": spec.model,
+            "task_type": spec.task_type,
+            "needs": spec.needs,
+            "verify": spec.verify,
+            "allow_paths": spec.allow_paths,
+            "max_cost_usd": spec.max_cost.map(Nano::as_usd),
+            "estimate_seconds": spec.estimate_seconds,
+            "most_attempts": spec.attempts,
+            "labels": spec.labels,
+            "parent": task.parent,
+            "kind": kind,
+            "agent": agent,
+            "command": command,
+            "in_place": spec.place == Place::Directory,
+            "gate": spec.gate == Gate::Closed,
+            "deliver": spec.deliver,
+            "open_blockers": self.record.open_blockers,
+            "paused": self.record.paused,
+            "created_at": rfc3339(task.created_at),
+            "changed_at": rfc3339(task.changed_at),
+            "wakes_at": task.state.wakes_at().map(rfc3339),
+        })
+    }
+}
+
+/// One try.
+pub fn attempt(run: &RunRecord) -> Value {
+    json!({
+        "epoch": run.epoch,
+        "model": model(run),
+        "tier": run.tier,
+        "outcome": run.outcome,
+        "failure_mode": run.failure_mode,
+        "detail": detail(run),
+        "cost_usd": run.cost.as_usd(),
+        "cost_known": run.cost_known,
+        "dispatch": run.dispatch,
+        "started_at": rfc3339(run.started_at.unwrap_or(run.claimed_at)),
+        "ended_at": run.ended_at.map(rfc3339),
+    })
+}
+
+/// The model that answered, or else the one that was chosen.
+pub fn model(run: &RunRecord) -> Option<&str> {
+    run.answered.as_deref().or(run.model.as_deref())
+}
+
+/// Why a try failed. Of one that did not, the row has only what its worker noted for itself.
+pub fn detail(run: &RunRecord) -> Option<&str> {
+    run.detail.as_deref().filter(|_| run.failure_mode.is_some() || run.outcome.as_deref() == Some("lost"))
+}

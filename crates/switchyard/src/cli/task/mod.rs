@@ -1,0 +1,69 @@
+//! `switchyard task`: work that is queued, and seen through by a supervisor.
+
+mod add;
+mod bulk;
+pub mod document;
+mod list;
+mod log;
+mod orders;
+mod show;
+mod verify;
+mod wanted;
+mod why;
+
+pub use orders::who;
+
+use super::Global;
+use crate::failure::Failure;
+use clap::{Args, Subcommand};
+use std::process::ExitCode;
+use switchyard_core::task::TaskId;
+use switchyard_engine::Context;
+use switchyard_store::TaskRecord;
+
+#[derive(Debug, Subcommand)]
+pub enum TaskCommand {
+    /// Queue a task, or many from a file; prints the id
+    Add(Box<add::AddArgs>),
+    /// List tasks, in the order in which they were added
+    List(list::ListArgs),
+    /// Show a task with its tries, its money and its receipt
+    Show(OneTask),
+    /// Show what happened to a task, and where its logs are
+    Log(log::LogArgs),
+    /// Say why a task is where it is
+    Why(OneTask),
+    /// Check the receipt of a task again, in a fresh checkout: exit 0 when it holds, 1 when not
+    Verify(OneTask),
+    /// Stop tasks for good; what was done stays on their branches
+    Cancel(orders::CancelArgs),
+    /// Try tasks again, with all that was learned
+    Retry(orders::OrderArgs),
+    /// Begin tasks again, with nothing remembered; earlier work stays on a branch
+    Reset(orders::OrderArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct OneTask {
+    /// The task
+    id: TaskId,
+}
+
+pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Failure> {
+    match command {
+        TaskCommand::Add(args) => add::run(global, args).await,
+        TaskCommand::List(args) => list::run(global, args).await,
+        TaskCommand::Show(one) => show::run(global, &one.id).await,
+        TaskCommand::Log(args) => log::run(global, args).await,
+        TaskCommand::Why(one) => why::run(global, &one.id).await,
+        TaskCommand::Verify(one) => verify::run(global, &one.id).await,
+        TaskCommand::Cancel(args) => orders::cancel(global, args).await,
+        TaskCommand::Retry(args) => orders::retry(global, args).await,
+        TaskCommand::Reset(args) => orders::reset(global, args).await,
+    }
+}
+
+/// The task of an id, or the refusal that says that there is none.
+async fn find(context: &Context, id: &TaskId) -> Result<TaskRecord, Failure> {
+    context.store.task(id).await.map_err(|error| Failure::task(error.into()))
+}

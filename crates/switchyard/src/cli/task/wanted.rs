@@ -1,0 +1,169 @@
+//! What can be said about a task when it is added: by flags, and by the keys of a file, which have the same names.
+
+use crate::{
+    cli::{input, route::Need},
+    failure::Failure,
+};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use switchyard_core::{
+    Nano, duration,
+    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
+};
+use switchyard_engine::supervise::NewTaskOrder;
+
+#[derive(Debug, Clone, Args)]
+pub struct Wanted {
+    /// The repository that the work is for; that of the current directory by default
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+    /// The branch or commit to start from, and to merge into; what is checked out by default
+    #[arg(long, value_name = "BRANCH")]
+    pub base: Option<String>,
+    /// The batch that it belongs to
+    #[arg(long)]
+    pub batch: Option<String>,
+    /// A command that has to end with 0 before the work counts; may be repeated
+    #[arg(long, value_name = "CMD")]
+    pub verify: Vec<String>,
+    /// The tier to begin with
+    #[arg(long)]
+    pub tier: Option<String>,
+    /// The model, or a tag, as for dispatch
+    #[arg(short, long, value_name = "P/M[@VARIANT]")]
+    pub model: Option<String>,
+    /// The kind of task, which decides the tier
+    #[arg(long, value_name = "TYPE")]
+    pub task_type: Option<String>,
+    /// What the model must be able to do; may be repeated
+    #[arg(long, value_enum, value_name = "CAPABILITY")]
+    pub need: Vec<Need>,
+    /// Tasks that have to be done first; may be repeated
+    #[arg(long, value_name = "ID[,ID]", value_delimiter = ',')]
+    pub depends_on: Vec<TaskId>,
+    /// The higher the sooner
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
+    pub priority: i64,
+    /// The most that it may cost, over all tries
+    #[arg(long, value_name = "USD", value_parser = input::dollars)]
+    pub max_cost: Option<Nano>,
+    /// How long a person would expect it to take, as in 2h; twice that is its deadline
+    #[arg(long, value_name = "DURATION", value_parser = estimate)]
+    pub estimate: Option<u64>,
+    /// Where it may change something, as in 'src/**'; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub allow_path: Vec<String>,
+    /// What becomes of good work: a branch that is ready, a merge into the base, or a pull request
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub deliver: Option<How>,
+    /// The most tries that may fail before it is given up
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub attempts: Option<u32>,
+    /// A word to find it by; may be repeated
+    #[arg(long)]
+    pub label: Vec<String>,
+    /// The task that this one is a part of
+    #[arg(long, value_name = "ID")]
+    pub parent: Option<TaskId>,
+    /// One of your own OpenCode agents
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// A command that does the work, instead of a model
+    #[arg(long, value_name = "CMD")]
+    pub command: Option<String>,
+    /// Run the command in the directory itself, without a worktree; its exit code decides
+    #[arg(long)]
+    pub in_place: bool,
+    /// Count work that changed nothing as done
+    #[arg(long)]
+    pub no_gate: bool,
+}
+
+/// How good work is handed over, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum How {
+    Branch,
+    Merge,
+    Pr,
+}
+
+impl How {
+    fn deliver(self) -> Deliver {
+        match self {
+            Self::Branch => Deliver::Branch,
+            Self::Merge => Deliver::Merge,
+            Self::Pr => Deliver::Pr,
+        }
+    }
+}
+
+/// In seconds.
+pub fn estimate(text: &str) -> Result<u64, String> {
+    let length = duration::parse(text).map_err(|error| error.to_string())?;
+    if length.is_zero() { Err("no work takes no time at all".to_owned()) } else { Ok(length.as_secs().max(1)) }
+}
+
+impl Wanted {
+    pub fn order(&self, id: Option<TaskId>, description: String) -> Result<NewTaskOrder, Failure> {
+        self.refuse_contradictions()?;
+        let agent = match &self.command {
+            Some(command) => Agent::Command { command: command.clone() },
+            None => Agent::Opencode { agent: self.agent.clone() },
+        };
+        let spec = TaskSpec {
+            description,
+            repository: input::directory(self.repo.as_ref())?.display().to_string(),
+            base: self.base.clone().unwrap_or_default(),
+            agent,
+            place: if self.in_place { Place::Directory } else { Place::Worktree },
+            model: self.model.clone(),
+            tier: self.tier.clone(),
+            task_type: self.task_type.clone(),
+            needs: self.need.iter().map(|need| need.capability()).collect(),
+            verify: self.verify.clone(),
+            allow_paths: self.allow_path.clone(),
+            max_cost: self.max_cost,
+            estimate_seconds: self.estimate,
+            attempts: self.attempts,
+            labels: self.label.clone(),
+            deliver: self.deliver.map_or(Deliver::default(), How::deliver),
+            gate: if self.no_gate { Gate::Open } else { Gate::Closed },
+            diagnoses: None,
+            todo: None,
+        };
+        Ok(NewTaskOrder {
+            id,
+            batch: self.batch.clone(),
+            parent: self.parent.clone(),
+            priority: self.priority,
+            depends_on: self.depends_on.clone(),
+            spec,
+        })
+    }
+
+    /// What would be left unread is refused, so that nobody relies on it.
+    fn refuse_contradictions(&self) -> Result<(), Failure> {
+        let for_models = [
+            ("agent", self.agent.is_some()),
+            ("model", self.model.is_some()),
+            ("tier", self.tier.is_some()),
+            ("task-type", self.task_type.is_some()),
+            ("need", !self.need.is_empty()),
+            ("max-cost", self.max_cost.is_some()),
+        ];
+        let for_worktrees = [
+            ("base", self.base.is_some()),
+            ("deliver", self.deliver.is_some()),
+            ("allow-path", !self.allow_path.is_empty()),
+        ];
+        if let Some((name, _)) = for_models.iter().find(|(_, given)| self.command.is_some() && *given) {
+            let message = format!("--{name} is about a model, and a command does this work");
+            return Err(Failure::usage(message, "leave one of the two out"));
+        }
+        if let Some((name, _)) = for_worktrees.iter().find(|(_, given)| self.in_place && *given) {
+            let message = format!("--{name} is about a worktree, and work in place has none");
+            return Err(Failure::usage(message, "leave one of the two out"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! `switchyard task why`: what keeps a task where it is, who holds it, how its model was chosen, and what was found.
+
+use super::{document, document::Whole, show};
+use crate::{
+    cli::{Global, moment::rfc3339},
+    failure::Failure,
+    ui::{self, Format},
+};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use switchyard_core::{
+    compare::clean,
+    task::{Receipt, TaskId},
+};
+use switchyard_engine::{
+    Context,
+    supervise::{TaskStatus, at_work, why},
+};
+use switchyard_store::RunRecord;
+
+pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
+    let context = global.context().await?;
+    let whole = Whole::of(&context, super::find(&context, id).await?).await?;
+    let record = &whole.record;
+    let live = whole.runs.iter().rev().find(|run| record.task.state.is_held() && run.epoch == record.task.epoch);
+    let holder = match live {
+        Some(run) => Some((run, at_work(&context, record, run).await)),
+        None => None,
+    };
+    let reason = why(&context, record).await.map_err(Failure::task)?;
+    // A running task has no reason of its own: who holds it is what there is to say.
+    let reason = match &holder {
+        Some((_, status)) if reason.is_empty() => status.why.clone(),
+        _ => reason,
+    };
+    let route = route(&context, &whole.runs).await;
+    match global.format() {
+        Format::Json => ui::json(&json!({
+            "id": record.task.id,
+            "phase": record.task.state.phase(),
+            "state": record.task.state.name(),
+            "why": reason,
+            "holder": holder.as_ref().map(|(run, status)| held_by(run, status)),
+            "route": route,
+            "attempts": whole.runs.iter().map(document::attempt).collect::<Vec<_>>(),
+            "evidence": record.receipt,
+        })),
+        Format::People => people(&whole, &reason, holder.as_ref(), route.as_ref()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How the model of the newest try was chosen, as far as a dispatch has written it down.
+async fn route(context: &Context, runs: &[RunRecord]) -> Option<Value> {
+    let dispatch = runs.iter().rev().find_map(|run| run.dispatch)?;
+    context.store.dispatch(dispatch).await.ok().map(|dispatch| dispatch.route)
+}
+
+fn held_by(run: &RunRecord, status: &TaskStatus) -> Value {
+    json!({
+        "host": run.host.split('#').next(),
+        "pid": run.worker.as_ref().map(|worker| worker.pid),
+        "model": status.model,
+        "since": rfc3339(run.claimed_at),
+        "last_sign_at": rfc3339(run.progress_at),
+        "lease_until": rfc3339(run.lease_until),
+        "seconds": status.seconds,
+        "cost_usd": status.cost_usd,
+    })
+}
+
+fn people(whole: &Whole, reason: &str, holder: Option<&(&RunRecord, TaskStatus)>, route: Option<&Value>) {
+    let task = &whole.record.task;
+    let colon = if reason.is_empty() { "" } else { ": " };
+    ui::frame(&format!("{} is {}{colon}{}", task.id, task.state.name(), clean(reason)));
+    if let Some((run, status)) = holder {
+        let host = run.host.split('#').next().unwrap_or_default();
+        let model = status.model.as_deref().map(|model| format!(", with {model}")).unwrap_or_default();
+        ui::result(&format!("held on {host} for {} s{model}", status.seconds.unwrap_or_default()));
+    }
+    if let Some(reason) = route.and_then(|route| route["reason"].as_str()) {
+        ui::result(&format!("its model was chosen because: {}", clean(reason)));
+    }
+    if !whole.runs.is_empty() {
+        ui::result(&show::tries(&whole.runs));
+    }
+    let receipt = whole.record.receipt.clone().and_then(|receipt| serde_json::from_value::<Receipt>(receipt).ok());
+    if let Some(receipt) = receipt {
+        ui::result(&show::evidence(&receipt));
+    }
+    ui::note(&format!("every change: switchyard task log {}", task.id));
+}
