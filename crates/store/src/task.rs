@@ -52,7 +52,7 @@ pub struct RunRecord {
     pub tier: Option<String>,
     /// The machine that the claim was made on; only there can it be continued.
     pub host: String,
-    /// `None` until its worker has started.
+    /// Its worker, once `started_at` is set; before, whoever is to start it.
     pub worker: Option<Owner>,
     pub claimed_at: i64,
     pub started_at: Option<i64>,
@@ -80,6 +80,8 @@ pub struct NewRun {
     pub model: Option<String>,
     pub tier: Option<String>,
     pub host: String,
+    /// Who answers for it until its worker reports: whoever makes the claim.
+    pub worker: Option<Owner>,
     pub at: i64,
     pub lease_until: i64,
     pub slots: Vec<Slot>,

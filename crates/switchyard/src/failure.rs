@@ -280,6 +280,7 @@ mod tests {
         let failures = [
             Failure::usage("", ""),
             Failure::configuration(""),
+            Failure::refused("", ""),
             store(ErrorKind::Busy),
             store(ErrorKind::Corrupt),
             store(ErrorKind::Unavailable),

@@ -8,6 +8,7 @@ use std::time::Duration;
 pub struct Supervise {
     pub concurrency: u32,
     pub most: u32,
+    pub adaptive: bool,
     pub per_repository: u32,
     pub per_provider: u32,
     pub per_model: u32,

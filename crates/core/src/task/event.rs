@@ -136,6 +136,8 @@ pub enum Effect {
     Learn { good: bool, failure: Option<Failure> },
     /// Writes into the repository's TODO.md how it stands.
     Mark { done: bool },
+    /// Removes its worktree, as far as nothing is lost by that.
+    Tidy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,6 +173,7 @@ impl Effect {
             Self::Notify { .. } => "notify",
             Self::Learn { .. } => "learn",
             Self::Mark { .. } => "mark",
+            Self::Tidy => "tidy",
         }
     }
 }

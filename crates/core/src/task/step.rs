@@ -246,5 +246,8 @@ fn announced(task: &Task, after: &State, now: i64) -> Vec<Effect> {
     if task.spec.todo.is_some() && before != after.phase() && after.phase() != Phase::Waiting {
         effects.push(Effect::Mark { done: after.phase() == Phase::Done });
     }
+    if task.epoch > 0 && task.spec.place == Place::Worktree && after.phase().releases() {
+        effects.push(Effect::Tidy);
+    }
     effects
 }

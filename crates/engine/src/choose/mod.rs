@@ -128,9 +128,17 @@ fn elsewhere(question: &Question<'_>, first: Resolution, task: &Task<'_>) -> Res
     let tried: Vec<Tried> =
         task.avoid.iter().map(|model| Tried { model: model.clone(), trigger: Trigger::ApiError }).collect();
     match next(question, &first, &tried, Exchange::Routed, task.agent) {
-        Ok(other) if !avoided(&other.model) => other,
+        Ok(other) if !avoided(&other.model) && is_listed_alike(question, &first, &other) => other,
         _ => first,
     }
+}
+
+/// Whether both are in the list of their tier, or neither is: one that the tier does not name is no equal of one that
+/// it does.
+fn is_listed_alike(question: &Question<'_>, first: &Resolution, other: &Resolution) -> bool {
+    let listed = first.tier.as_ref().and_then(|tier| question.config.tiers.get(tier));
+    let has = |model: &ModelRef| listed.is_some_and(|listed| listed.contains(&model.to_string()));
+    has(&first.model) == has(&other.model)
 }
 
 /// Whether a longer list could have led to another answer.

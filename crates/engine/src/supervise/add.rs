@@ -71,11 +71,7 @@ struct Seen {
     base: String,
 }
 
-fn checked(
-    context: &Context,
-    mut order: NewTaskOrder,
-    seen: &mut Option<Seen>,
-) -> Result<NewTask, AddError> {
+fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<Seen>) -> Result<NewTask, AddError> {
     let spec = &mut order.spec;
     if spec.description.trim().is_empty() {
         match &spec.agent {

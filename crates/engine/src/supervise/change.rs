@@ -3,7 +3,7 @@
 
 use crate::Context;
 use serde_json::Value;
-use switchyard_core::task::{Event, Illegal, Resumed, Slot, TaskId, step};
+use switchyard_core::task::{Agent, Effect, Event, Illegal, Resumed, Slot, TaskId, step};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
 
@@ -73,6 +73,16 @@ pub(crate) async fn change_as(
     Err(ChangeError::Contended(id.clone()))
 }
 
+/// What nobody would hear of, or learn from, is not owed either.
+fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
+    let settings = &context.config.supervise;
+    match effect {
+        Effect::Notify { .. } => !settings.notify_command.is_empty() || !settings.notify_url.is_empty(),
+        Effect::Learn { .. } => matches!(record.task.spec.agent, Agent::Opencode { .. }),
+        Effect::Mark { .. } | Effect::Tidy => true,
+    }
+}
+
 /// One try, on what was read. Nothing when somebody was faster.
 pub(crate) async fn attempt(
     context: &Context,
@@ -97,7 +107,7 @@ pub(crate) async fn attempt(
         version: record.version,
         at: now,
         change: step.change,
-        effects: step.effects,
+        effects: step.effects.into_iter().filter(|effect| is_wanted(context, record, effect)).collect(),
         run,
         receipt: with.receipt.clone(),
     };

@@ -10,7 +10,7 @@ use crate::{
     catalogue::Refresh,
     choose::{self, decide},
     dispatch::Refusal,
-    owner::here,
+    owner::{here, owner_of, this_process},
 };
 use std::path::Path;
 use switchyard_core::{
@@ -20,6 +20,7 @@ use switchyard_core::{
     task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, Wait, slots},
 };
 use switchyard_host::{
+    ProcessIdentity,
     clock::now_micros,
     git::{Git, GitError},
     space::free_bytes,
@@ -61,6 +62,7 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
         slots: slots(candidate, model.as_deref(), limits),
         model,
         host: here(),
+        worker: this_process().ok(),
         at: now,
         lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
         reserve: None,
@@ -84,11 +86,16 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
 }
 
 /// A worker that cannot be started gives its claim back at once.
-async fn launch(context: &Context, claimed: &TaskRecord) -> Result<Claimed, ChangeError> {
+pub(super) async fn launch(context: &Context, claimed: &TaskRecord) -> Result<Claimed, ChangeError> {
     let (id, epoch) = (&claimed.task.id, claimed.task.epoch);
     match spawn_worker(context, id, epoch) {
         Ok(child) => {
             fault(context, "spawned");
+            // So that its death is seen at once, also before it has reported.
+            if let Some(process) = ProcessIdentity::of(child.id()) {
+                let note = RunNote { worker: Some(owner_of(process)), ..RunNote::default() };
+                context.store.note_run(id, epoch, &note).await?;
+            }
             reap(child);
             Ok(Claimed::Started)
         }

@@ -15,8 +15,9 @@ use switchyard_host::clock::now_micros;
 use switchyard_store::{EffectRecord, Judgement};
 
 /// How long one process may take for what it has taken, in microseconds.
-const LEASE: i64 = 120_000_000;
-const AT_ONCE: u32 = 50;
+const LEASE: i64 = 45_000_000;
+/// Few, so that none waits for the others until its lease is over.
+const AT_ONCE: u32 = 4;
 /// How long to wait before the next try, and how often there is one.
 const AGAIN: i64 = 60_000_000;
 const TRIES: u32 = 5;
@@ -55,6 +56,7 @@ async fn perform(context: &Context, record: &EffectRecord) -> Result<String, Str
             notify(context, &notification).await
         }
         Effect::Learn { good, failure } => learn(context, record, *good, failure.as_ref()).await,
+        Effect::Tidy => super::worker::tidy(context, &record.task).await,
         // A task that came from a TODO.md says there how it stands, when the file is synchronised.
         Effect::Mark { .. } => Ok("left to `task sync`".to_owned()),
     }

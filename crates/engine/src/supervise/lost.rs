@@ -5,6 +5,7 @@
 
 use super::{
     change::{Became, ChangeError, With, attempt},
+    claim::launch,
     tidy::end_processes,
 };
 use crate::{
@@ -48,9 +49,14 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
     if record.task.epoch != run.epoch || !record.task.state.is_held() {
         return Ok(false);
     }
+    // Whoever claimed it may have noted the worker and ended since the runs were read.
+    let live = context.store.live_runs().await?;
+    let still = live.iter().find(|now| now.task == run.task && now.epoch == run.epoch);
+    let Some(run) = still.filter(|now| why_lost(now).is_some()) else { return Ok(false) };
     // What another machine has cannot be ended from here; its worker finds out by its epoch.
     if run.host == here() {
-        let worker = run.worker.as_ref().and_then(identity_of);
+        // Before the worker has reported, it is whoever claimed who stands there.
+        let worker = run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of);
         end_processes(&run.task, run.epoch, worker).await;
         // The agent of a dead worker may still be at work on its server, in the worktree that the next will have.
         drop(recover_abandoned(context, None).await);
@@ -59,5 +65,14 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
     let note = RunNote { outcome: Some(if stopping { "cancelled" } else { "lost" }.to_owned()), ..RunNote::default() };
     let lease_until = now_micros().saturating_add(micros(context.config.supervise.start_timeout));
     let with = With { note, lease_until, ..With::default() };
-    Ok(matches!(attempt(context, &record, &Event::Lose { detail }, &with).await?, Some(Became::Done(_))))
+    match attempt(context, &record, &Event::Lose { detail }, &with).await? {
+        Some(Became::Done(record)) => {
+            // What was worked on is not worked on again: the next worker goes on from there, in the same slots.
+            if matches!(record.task.state, State::Starting { .. }) {
+                launch(context, &record).await?;
+            }
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }

@@ -10,7 +10,7 @@ use std::{
 use switchyard_core::task::{Notice, TaskId};
 use switchyard_host::bounded::wait_until;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notification {

@@ -74,10 +74,11 @@ async fn end_stopping(context: &Context, live: &[RunRecord]) -> Result<u32, Chan
         }
         // A worker that lives has seen it, or will within a second, and ends by itself.
         let patient = record.task.changed_at.saturating_add(micros(context.config.supervise.start_timeout));
-        if run.worker.is_some() && now_micros() < patient {
+        if run.started_at.is_some() && now_micros() < patient {
             continue;
         }
-        end_processes(&run.task, run.epoch, run.worker.as_ref().and_then(identity_of)).await;
+        let worker = run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of);
+        end_processes(&run.task, run.epoch, worker).await;
         let note = RunNote { outcome: Some("cancelled".to_owned()), ..RunNote::default() };
         let with = With { note, ..With::default() };
         stopped += u32::from(attempt(context, &record, &Event::Stopped, &with).await?.is_some());
@@ -172,10 +173,7 @@ fn live_of(run: &RunRecord) -> Live {
 
 pub(crate) async fn limits_now(context: &Context) -> Result<Limits, ChangeError> {
     let settings = &context.config.supervise;
-    let pressure = tokio::task::spawn_blocking(load::load).await.ok().flatten().map(|load| Pressure {
-        memory_available: whole_percent(load.memory_available_percent),
-        processor: whole_percent(load.cpu_pressure_percent),
-    });
+    let pressure = if settings.adaptive { pressure_now().await } else { None };
     let batches: BTreeMap<String, u32> = context
         .store
         .batches()
@@ -191,6 +189,14 @@ pub(crate) async fn limits_now(context: &Context) -> Result<Limits, ChangeError>
         provider: settings.per_provider,
         model: settings.per_model,
         batches,
+    })
+}
+
+async fn pressure_now() -> Option<Pressure> {
+    let load = tokio::task::spawn_blocking(load::load).await.ok().flatten()?;
+    Some(Pressure {
+        memory_available: whole_percent(load.memory_available_percent),
+        processor: whole_percent(load.cpu_pressure_percent),
     })
 }
 

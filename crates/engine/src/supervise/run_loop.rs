@@ -8,7 +8,7 @@ use crate::Context;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use switchyard_core::{config::micros, task::Phase};
 use switchyard_host::{clock::now_micros, watch::FileWatch};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How long a supervisor waits after a failed pass: the store may be locked, or the disk full.
@@ -17,6 +17,9 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(2);
 const IN_A_ROW: u32 = 50;
 /// The pause after that many.
 const BREATH: Duration = Duration::from_millis(20);
+
+/// How long after it was written a change can be read, on a busy disk.
+const READABLE_WITHIN: Duration = Duration::from_secs(2);
 
 /// What a watcher is told.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
     let mut changes = FileWatch::new(&written_files(context)).ok();
     let mut in_a_row = 0;
     while !cancel.is_cancelled() {
+        let seen = context.store.data_version().await.ok();
         let pause = match pulse(context, batch).await {
             Ok(done) => {
                 watcher(Told::Pulse(&done));
@@ -49,17 +53,25 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
             }
         };
         tokio::select! {
-            () = changed(&mut changes) => {}
+            () = changed(context, &mut changes, seen) => {}
             () = sleep(pause) => {}
             () = cancel.cancelled() => return,
         }
     }
 }
 
-async fn changed(changes: &mut Option<FileWatch>) {
+/// Waits until something was written and can be read. SQLite writes its file first and shows the change to others only
+/// when it is safe on the disk: a pass in between would see nothing, and nothing would wake the supervisor again.
+async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Option<i64>) {
     match changes {
         Some(changes) => changes.changed().await,
         None => std::future::pending().await,
+    }
+    let deadline = Instant::now() + READABLE_WITHIN;
+    let mut pause = Duration::from_millis(1);
+    while Instant::now() < deadline && seen.is_some() && context.store.data_version().await.ok() == seen {
+        sleep(pause).await;
+        pause = (pause * 2).min(BREATH);
     }
 }
 

@@ -97,7 +97,8 @@ pub async fn at_work(context: &Context, record: &TaskRecord, run: &RunRecord) ->
     let cost: Option<Nano> = context.store.spent(&key, i64::MIN, i64::MAX).await.ok().map(|spent| spent.cost);
     let silent = now_micros().saturating_sub(run.progress_at) / 1_000_000;
     let why = match &run.worker {
-        None => "its worker is being started".to_owned(),
+        _ if run.started_at.is_none() => "its worker is being started".to_owned(),
+        None => "its worker is not known".to_owned(),
         Some(worker) if is_gone(worker) => "its worker is gone; the next pass takes it back".to_owned(),
         Some(worker) => format!("worker {}, last sign of life {silent} s ago", worker.pid),
     };

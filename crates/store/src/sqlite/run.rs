@@ -11,8 +11,8 @@ use switchyard_core::{
 
 const BEGIN: &str = "
     INSERT INTO run (task, epoch, dispatch, repository, batch, parent, model, tier, host, claimed_at, progress_at,
-                     lease_until)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11)";
+                     lease_until, worker_host, worker_pid, worker_start)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14)";
 
 /// The next one has what the last had, except its money, its worker and what came of it.
 const FOLLOW: &str = "
@@ -78,6 +78,9 @@ pub(super) async fn begin(connection: &mut SqliteConnection, task: &Task, epoch:
         .bind(&new.host)
         .bind(new.at)
         .bind(new.lease_until)
+        .bind(new.worker.as_ref().map(|worker| worker.host.as_str()))
+        .bind(new.worker.as_ref().map(|worker| worker.pid))
+        .bind(new.worker.as_ref().map(|worker| worker.start))
         .execute(connection)
         .await;
     begun.map(drop).map_err(failed("begin the run"))

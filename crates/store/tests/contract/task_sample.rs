@@ -103,6 +103,7 @@ pub fn run() -> NewRun {
         model: Some("local/small@low".into()),
         tier: Some("quick".into()),
         host: "yard".into(),
+        worker: None,
         at: 2_000,
         lease_until: 9_000,
         slots: vec![],

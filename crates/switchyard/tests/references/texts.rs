@@ -3,7 +3,7 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 15] = [
+const TEXTS: [&str; 16] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const TEXTS: [&str; 15] = [
     "docs/opencode-facts.md",
     "docs/patterns.md",
     "docs/servers.md",
+    "docs/tasks.md",
 ];
 
 #[test]

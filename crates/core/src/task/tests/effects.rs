@@ -5,7 +5,7 @@ use super::*;
 fn notices(step: &Step) -> Vec<Notice> {
     let of = |effect: &Effect| match effect {
         Effect::Notify { notice, .. } => Some(*notice),
-        Effect::Learn { .. } | Effect::Mark { .. } => None,
+        Effect::Learn { .. } | Effect::Mark { .. } | Effect::Tidy => None,
     };
     step.effects.iter().filter_map(of).collect()
 }
@@ -68,7 +68,7 @@ fn a_todo_is_marked_when_its_task_is_settled_and_done_only_when_it_is() {
                 .iter()
                 .filter_map(|effect| match effect {
                     Effect::Mark { done } => Some(*done),
-                    Effect::Notify { .. } | Effect::Learn { .. } => None,
+                    Effect::Notify { .. } | Effect::Learn { .. } | Effect::Tidy => None,
                 })
                 .collect();
             let wanted: Vec<bool> = todo.and(wanted).into_iter().collect();
@@ -96,6 +96,7 @@ fn kinds_and_notices_are_the_words_of_their_json() {
             Effect::Notify { notice, detail: "d".into() },
             Effect::Learn { good: true, failure: None },
             Effect::Mark { done: true },
+            Effect::Tidy,
         ] {
             assert_eq!(serde_json::to_value(&effect).unwrap()["kind"], effect.kind());
         }

@@ -65,6 +65,7 @@ fn everything_that_is_kept_can_be_read_back() {
     round_trip(&Effect::Learn { good: false, failure: Some(failure) });
     round_trip(&Effect::Notify { notice: Notice::Parked, detail: String::new() });
     round_trip(&Effect::Mark { done: false });
+    round_trip(&Effect::Tidy);
     for kind in [SlotKind::Total, SlotKind::Siblings, SlotKind::Provider] {
         round_trip(&Slot { kind, name: String::new(), limit: u32::MAX });
     }

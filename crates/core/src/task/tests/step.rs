@@ -57,14 +57,16 @@ impl Became {
 
 /// The moves that there are, by hand. `None`: it cannot happen.
 fn expected(state: &State, event: &Event) -> Option<Became> {
-    let cancelled = || became(State::Cancelled { by: "bob".into() }).notice(Notice::Cancelled, "cancelled by bob");
+    let cancelled = || {
+        became(State::Cancelled { by: "bob".into() }).notice(Notice::Cancelled, "cancelled by bob").with(Effect::Tidy)
+    };
     let stopping = |head: Option<&str>| {
         became(State::Stopping { by: "bob".into(), head: head.map(str::to_owned) }).told("cancelled by bob")
     };
     let blocked = |cause, detail: &str| became(State::Blocked { cause, detail: detail.into() });
     let done = || {
         let delivered = Delivered::PullRequest { url: "https://forge/1".into(), head: "def".into() };
-        became(State::Done { delivered }).notice(Notice::Done, "merged by https://forge/1")
+        became(State::Done { delivered }).notice(Notice::Done, "merged by https://forge/1").with(Effect::Tidy)
     };
     let review = || {
         let (url, head) = ("https://forge/2".into(), "def".into());
@@ -139,7 +141,8 @@ fn expected(state: &State, event: &Event) -> Option<Became> {
         }
         (State::Stopping { .. }, "stopped" | "lose") => became(State::Cancelled { by: "ann".into() })
             .run(Resumed::Ends)
-            .notice(Notice::Cancelled, "cancelled by ann"),
+            .notice(Notice::Cancelled, "cancelled by ann")
+            .with(Effect::Tidy),
         (State::Waiting { .. } | State::Blocked { .. } | State::Failed { .. }, "retry")
         | (State::Cancelled { .. }, "retry") => retried(),
         (State::Queued | State::Waiting { .. } | State::Done { .. } | State::Failed { .. }, "reset")

@@ -17,6 +17,16 @@ pub use verify::{Verified, VerifyError, verify};
 
 pub(crate) use pull_request::look_at_pull_request;
 
+/// Removes what a settled task has left in the file system, as far as nothing is lost by that.
+pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, String> {
+    let record = context.store.task(id).await.map_err(|error| error.to_string())?;
+    // Somebody may have begun it again.
+    if !record.task.state.phase().releases() {
+        return Ok("it goes on".to_owned());
+    }
+    place::tidy(context, &record.task).await
+}
+
 use super::{
     change::{ChangeError, With, change_as},
     fault::fault,
@@ -80,7 +90,11 @@ async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> 
             }
             // Whatever else it is, it is not ours any more.
             _ => {
-                place::leave(context, &record).await;
+                if record.task.state.phase().releases()
+                    && let Err(problem) = place::tidy(context, &record.task).await
+                {
+                    tracing::warn!(%problem, "its worktree could not be removed");
+                }
                 return Ok(());
             }
         };

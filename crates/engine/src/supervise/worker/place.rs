@@ -3,14 +3,14 @@
 //! Invariant: nothing is thrown away. What an earlier try left is committed and gone on from, or stays behind on a
 //! branch that says so.
 
-use crate::{Context, server::short_hash, supervise::spawn::log_dir};
+use crate::{Context, server::short_hash};
 use std::path::{Path, PathBuf};
 use switchyard_core::task::{Failure, Place as Where, Task, TaskSpec};
 use switchyard_host::{
     git::{Author, Git, GitError, Rebased, Removal, UpdateRefError},
     paths::private_dir,
 };
-use switchyard_store::{RunRecord, TaskRecord};
+use switchyard_store::RunRecord;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
@@ -206,27 +206,26 @@ pub(super) async fn keep_work(task: &Task, place: &Place) -> Result<(), String> 
     }
 }
 
-/// What is not needed any more goes, as far as nothing is lost by it. What has to stay is said in the log.
-pub(super) async fn leave(context: &Context, record: &TaskRecord) {
-    let done = record.task.state.phase() == switchyard_core::task::Phase::Done;
-    let Ok(runs) = context.store.runs(&record.task.id).await else { return };
-    let Some(place) = Place::of_run(&record.task, &runs) else { return };
-    let (Some(branch), true) = (place.branch.clone(), done) else { return };
-    let base = record.task.spec.base.clone();
+/// What is not needed any more goes, as far as nothing is lost by it: the worktree when all in it is committed, the
+/// branch when the base has all of it.
+pub(super) async fn tidy(context: &Context, task: &Task) -> Result<String, String> {
+    let runs = context.store.runs(&task.id).await.map_err(|error| error.to_string())?;
+    let Some(place) = Place::of_run(task, &runs) else { return Ok("it had no place".to_owned()) };
+    let Some(branch) = place.branch.clone() else { return Ok("it was done in place".to_owned()) };
+    let base = task.spec.base.clone();
     let left = tokio::task::spawn_blocking(move || {
         let git = git();
-        let removal = git.remove_if_safe(&place.repository, &place.directory)?;
-        if removal == Removal::Removed {
-            // Only a branch whose work is in the base as well; any other is what was delivered.
-            git.delete_branch_if_merged(&place.repository, &branch, &base)?;
+        if place.directory.exists()
+            && let Removal::Kept(why) = git.remove_if_safe(&place.repository, &place.directory)?
+        {
+            return Ok(format!("{} stays: {why}", place.directory.display()));
         }
-        Ok::<_, GitError>(removal)
+        git.delete_branch_if_merged(&place.repository, &branch, &base)?;
+        Ok::<_, GitError>("its worktree is removed".to_owned())
     });
     match left.await {
-        Ok(Ok(Removal::Removed)) => {}
-        Ok(Ok(Removal::Kept(why))) => tracing::info!(task = %record.task.id, %why, "the worktree stays"),
-        Ok(Err(error)) => tracing::warn!(%error, "the worktree could not be removed"),
-        Err(error) => tracing::warn!(%error, "the worktree could not be looked at"),
+        Ok(Ok(said)) => Ok(said),
+        Ok(Err(error)) => Err(format!("failed to {error}")),
+        Err(error) => Err(error.to_string()),
     }
-    drop(log_dir(context, &record.task.id));
 }

@@ -23,8 +23,8 @@ Examples:
   switchyard task add --command \"make docs\" --verify \"test -f docs/index.html\"
   switchyard task add --from tasks.jsonl --batch spring
 
-A file for --from has one description on each line; or one JSON object on each line, or an array of such
-objects, with the flags as keys: {\"id\": \"parser\", \"description\": \"…\", \"depends_on\": [\"lexer\"]}.
+A file for --from has one description on each line; or one JSON object on each line, or an array
+of such objects, with the flags as keys: {\"id\": \"b\", \"description\": \"…\", \"depends_on\": [\"a\"]}.
 Flags hold for every entry that does not say something else.")]
 pub struct AddArgs {
     /// What is to be done: text, @file, or - for standard input

@@ -2,11 +2,13 @@
 
 mod add;
 mod bulk;
+mod claim;
 pub mod document;
 mod list;
 mod log;
 mod orders;
 mod show;
+mod sync;
 mod verify;
 mod wanted;
 mod why;
@@ -41,6 +43,12 @@ pub enum TaskCommand {
     Retry(orders::OrderArgs),
     /// Begin tasks again, with nothing remembered; earlier work stays on a branch
     Reset(orders::OrderArgs),
+    /// Say in TODO.md that you do a task: exit 3 when somebody else has it, 4 when the remote cannot be asked
+    Claim(claim::ClaimArgs),
+    /// Give a task back in TODO.md
+    Unclaim(claim::UnclaimArgs),
+    /// Bring TODO.md and the store together: new tasks in, what is done ticked; nothing is deleted
+    Sync(sync::SyncArgs),
 }
 
 #[derive(Debug, Args)]
@@ -60,6 +68,9 @@ pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Fai
         TaskCommand::Cancel(args) => orders::cancel(global, args).await,
         TaskCommand::Retry(args) => orders::retry(global, args).await,
         TaskCommand::Reset(args) => orders::reset(global, args).await,
+        TaskCommand::Claim(args) => claim::claim(global, args).await,
+        TaskCommand::Unclaim(args) => claim::unclaim(global, args).await,
+        TaskCommand::Sync(args) => sync::run(global, args).await,
     }
 }
 

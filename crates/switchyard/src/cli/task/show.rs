@@ -89,19 +89,26 @@ pub fn tries(runs: &[RunRecord]) -> String {
     ui::table(&["TRY", "MODEL", "OUTCOME", "BEGAN", "COST", "WHY"], &rows)
 }
 
-/// What the newest evaluation has found.
+/// What the newest evaluation has found: the reasons for a good verdict, or what there is to see when it was not.
 pub fn evidence(receipt: &Receipt) -> String {
     let findings = &receipt.findings;
     let mut lines = Vec::new();
     lines.push(format!("evidence of try {}: {}", receipt.epoch, if receipt.good { "good" } else { "not good" }));
     lines.extend(receipt.reasons.iter().map(|reason| format!("  {}", clean_line(reason, ROOM))));
-    if !findings.changed.is_empty() {
-        let named = findings.changed.iter().take(5).map(|path| clean_line(path, ROOM)).collect::<Vec<_>>().join(", ");
-        let more = if findings.changed.len() > 5 { ", …" } else { "" };
-        lines.push(format!("  {} lines changed in {named}{more}", findings.lines));
+    if receipt.good {
+        return lines.join("\n");
     }
     for check in &findings.checks {
-        lines.push(format!("  {}: {}", clean_line(&check.command, ROOM), check.exit.shown()));
+        let said = last_line(&check.tail);
+        lines.push(format!("  `{}` ended with {}{said}", clean_line(&check.command, ROOM), check.exit.shown()));
+    }
+    if !findings.said.trim().is_empty() {
+        lines.push(format!("  last words{}", last_line(&findings.said)));
     }
     lines.join("\n")
+}
+
+fn last_line(text: &str) -> String {
+    let last = text.trim_end().lines().next_back().map(|line| clean_line(line, ROOM)).unwrap_or_default();
+    if last.is_empty() { last } else { format!(": {last}") }
 }

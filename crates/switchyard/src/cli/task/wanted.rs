@@ -59,7 +59,7 @@ pub struct Wanted {
     /// The most tries that may fail before it is given up
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: Option<u32>,
-    /// A word to find it by; may be repeated
+    /// A word that goes with it; may be repeated
     #[arg(long)]
     pub label: Vec<String>,
     /// The task that this one is a part of

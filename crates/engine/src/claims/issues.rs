@@ -1,0 +1,95 @@
+//! Issues on GitHub, through `gh`: only when they are asked for, and never a reason to fail. TODO.md is what counts.
+
+use super::{
+    ClaimFault, Line,
+    settle::{Marked, marked},
+    shared::Shared,
+    write::{Decision, Run, blocking, find, write},
+};
+use crate::{Context, claims::tip::Look};
+use std::{path::Path, process::Command, time::Duration};
+use switchyard_core::todo::{Document, Field};
+use switchyard_host::bounded;
+
+const VARIABLE: &str = "SWITCHYARD_AUTO_ISSUE";
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Whether issues are made and kept up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Issues {
+    Wanted,
+    /// Nobody asked, unless the environment does.
+    AsSet,
+}
+
+impl Issues {
+    pub(super) fn are_wanted(self, context: &Context) -> bool {
+        self == Self::Wanted || context.variable(VARIABLE) == Some("true")
+    }
+}
+
+/// Puts the user's name on the issue of a line that was just claimed. Returns what went wrong.
+pub(super) async fn assign(context: &Context, line: &Line, shared: &Shared) -> Option<String> {
+    if !Issues::AsSet.are_wanted(context) {
+        return None;
+    }
+    let (todo, path) = (line.todo.clone(), context.variable("PATH").map(str::to_owned));
+    let assigned = blocking(shared, move |shared| {
+        let Look::At(tip) = shared.look()? else { return Ok(None) };
+        let number = tip.document.task(&todo).ok().flatten().and_then(|line| line.github_issue());
+        let Some(number) = number.map(|number| number.to_string()) else { return Ok(None) };
+        Ok(gh(&shared.repository, path.as_deref(), &["issue", "edit", &number, "--add-assignee", "@me"]).err())
+    });
+    match assigned.await {
+        Ok(problem) => problem.map(|problem| format!("the issue of {} was left as it is: {problem}", line.todo)),
+        Err(fault) => Some(format!("the issue of {} was left as it is: {fault}", line.todo)),
+    }
+}
+
+/// Makes an issue for a line that has none, and writes its number there. Returns what went wrong.
+pub(super) async fn create(context: &Context, line: &Line, description: &str) -> Option<String> {
+    let problem = match make(context, line, description).await {
+        Ok(Marked::Confirmed { .. } | Marked::Local | Marked::Already | Marked::NotNeeded | Marked::Would) => None,
+        Ok(Marked::Offline(why)) => Some(why),
+        Ok(Marked::Anothers { by }) => Some(format!("it is claimed by {by}")),
+        Err(problem) => Some(problem),
+    };
+    problem.map(|problem| format!("{} has no issue: {problem}", line.todo))
+}
+
+async fn make(context: &Context, line: &Line, description: &str) -> Result<Marked, String> {
+    let told = |fault: ClaimFault| fault.to_string();
+    let shared = find(context, &line.repository, &line.base).await.map_err(told)?;
+    let title = format!("{}: {description}", line.todo);
+    let path = context.variable("PATH").map(str::to_owned);
+    let made = blocking(&shared, move |shared| {
+        let body = "This task is in the repository's TODO.md.";
+        Ok(gh(&shared.repository, path.as_deref(), &["issue", "create", "--title", &title, "--body", body]))
+    });
+    let url = made.await.map_err(told)??;
+    let number: u64 =
+        url.rsplit('/').next().and_then(|number| number.parse().ok()).ok_or_else(|| {
+            format!("gh answered `{}`, which names no issue", url.chars().take(100).collect::<String>())
+        })?;
+    let reference = format!("GH#{number}");
+    let decide = |document: &Document| {
+        let edited = document.set_field(&line.todo, Field::Reference, &reference)?;
+        Ok(Decision::of(edited, &format!("{}: issue #{number}", line.todo)))
+    };
+    write(context, &shared, &line.todo, Run::Real, None, decide).await.map(marked).map_err(told)
+}
+
+fn gh(repository: &Path, path: Option<&str>, args: &[&str]) -> Result<String, String> {
+    let mut command = Command::new("gh");
+    command.args(args).current_dir(repository).env("GH_PROMPT_DISABLED", "1").env("NO_COLOR", "1");
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    match bounded::run(&mut command, DEADLINE) {
+        Ok(finished) if finished.status.success() => {
+            Ok(String::from_utf8_lossy(&finished.stdout).lines().last().unwrap_or_default().trim().to_owned())
+        }
+        Ok(finished) => Err(format!("gh: {}", String::from_utf8_lossy(&finished.stderr).trim())),
+        Err(error) => Err(format!("gh, which issues need: {error}")),
+    }
+}

@@ -1,0 +1,32 @@
+//! Claims in TODO.md: how stores that know nothing of each other keep from doing the same work.
+//!
+//! Invariant: the `assignee:` on the newest shared TODO.md is the lock. It is taken by a push that git refuses to
+//! whoever is second; a push that was lost is a claim that was lost, and what cannot be read counts as taken. The file
+//! is people's: one line of it is changed at a time, and nothing that is checked out is overwritten.
+
+mod fault;
+mod hold;
+mod identity;
+mod issues;
+mod line;
+mod plumbing;
+mod record;
+mod settle;
+mod shared;
+mod stale;
+mod sync;
+mod take;
+#[cfg(test)]
+mod tests;
+mod tip;
+mod write;
+
+pub use fault::ClaimFault;
+pub use identity::identity;
+pub use issues::Issues;
+pub use line::Line;
+pub use settle::{Marked, Whose, complete, release, unclaim};
+pub use stale::{Freed, stale};
+pub use sync::{Added, Ended, SyncOptions, SyncReport, Told, sync};
+pub use take::{Claim, Taken, claim, take};
+pub use write::Run;

@@ -1,0 +1,157 @@
+//! Tasks that a model does, through the real OpenCode.
+
+use crate::Yard;
+use serde_json::json;
+use std::sync::LazyLock;
+use switchyard_scripted::Step;
+
+static YARD: LazyLock<Yard> = LazyLock::new(|| {
+    Yard::with(
+        "agents",
+        r#"
+[tiers]
+haiku = ["scripted/alpha"]
+flash = ["scripted/beta"]
+"#,
+    )
+});
+
+fn write(path: &str, content: &str) -> Step {
+    Step::tool("write", json!({"filePath": path, "content": content}))
+}
+
+#[test]
+fn a_model_does_a_task_and_the_evidence_is_kept() {
+    let yard = &*YARD;
+    let key = yard.env.provider.script("done", vec![write("done.txt", "by the model\n"), Step::text("I wrote it.")]);
+    let id = yard.add(&[
+        &format!("write done.txt {key}"),
+        "--model",
+        "scripted/alpha",
+        "--verify",
+        "grep -q model done.txt",
+    ]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "done", "{task:#}");
+    assert_eq!(yard.git(&["show", &format!("switchyard/{id}:done.txt")]), "by the model");
+    assert_eq!(yard.git(&["status", "--porcelain"]), "", "the parent checkout is as it was");
+    assert_eq!(task["attempts"][0]["model"], "scripted/alpha");
+    let receipt = &task["receipt"];
+    assert_eq!(receipt["good"], true);
+    assert_eq!(receipt["findings"]["changed"], json!(["done.txt"]));
+    assert_eq!(receipt["findings"]["checks"][0]["exit"], json!({"code": 0}));
+    assert_eq!(receipt["findings"]["answered"], "scripted/alpha");
+    let spent = yard.env.provider.requests(&key).total_reported().cost.as_usd();
+    assert_eq!(task["cost_usd"].as_f64(), Some(spent), "the task cost what the provider says");
+    yard.env.run(&["task", "verify", &id]).expect_code(0);
+}
+
+#[test]
+fn words_alone_are_never_done() {
+    let yard = &*YARD;
+    let key = yard.env.provider.script("talk", vec![Step::text("Done! All tests pass."), Step::text("Really done.")]);
+    let id = yard.add(&[&format!("change something {key}"), "--model", "scripted/alpha"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "blocked", "{task:#}");
+    assert!(task["reason"].as_str().expect("a reason").contains("nothing was changed"), "{task:#}");
+}
+
+#[test]
+fn a_red_verify_is_told_to_the_next_try() {
+    let yard = &*YARD;
+    let steps = vec![
+        write("answer.txt", "41\n"),
+        Step::text("It is 42."),
+        write("answer.txt", "42\n"),
+        Step::text("Now it is."),
+    ];
+    let key = yard.env.provider.script("red", steps);
+    let verify = "echo expected 42; grep -qx 42 answer.txt";
+    let id =
+        yard.add(&[&format!("write the answer {key}"), "--tier", "haiku", "--verify", verify, "--deliver", "merge"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "done", "{task:#}");
+    assert_eq!(task["attempts"].as_array().map(Vec::len), Some(2), "{task:#}");
+    assert_eq!(task["attempts"][0]["failure_mode"], "LOGIC");
+    assert_eq!(yard.git(&["show", "main:answer.txt"]), "42");
+    let asked = format!("{:?}", yard.env.provider.requests(&key).entries[2].messages);
+    assert!(asked.contains("expected 42"), "the second try is told what the first one lacked: {asked}");
+}
+
+#[test]
+fn a_task_that_fails_twice_rises_a_tier() {
+    let yard = &*YARD;
+    let steps = vec![
+        write("level.txt", "1\n"),
+        Step::text("done"),
+        write("level.txt", "2\n"),
+        Step::text("done"),
+        write("level.txt", "3\n"),
+        Step::text("done"),
+    ];
+    let key = yard.env.provider.script("rise", steps);
+    let id = yard.add(&[&format!("reach level three {key}"), "--tier", "haiku", "--verify", "grep -qx 3 level.txt"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "done", "{task:#}");
+    let models: Vec<&str> = task["attempts"]
+        .as_array()
+        .expect("tries")
+        .iter()
+        .map(|try_| try_["model"].as_str().expect("a model"))
+        .collect();
+    assert_eq!(models, ["scripted/alpha", "scripted/alpha", "scripted/beta"], "{task:#}");
+}
+
+#[test]
+fn going_in_circles_is_noticed_and_the_work_is_kept() {
+    let yard = &*YARD;
+    let mut steps = vec![write("kept.txt", "kept\n")];
+    steps.extend(
+        std::iter::repeat_with(|| Step::tool("bash", json!({"command": "ls nowhere", "description": "look"}))).take(40),
+    );
+    let key = yard.env.provider.script("circles", steps);
+    let id = yard.add(&[&format!("look around {key}"), "--model", "scripted/alpha", "--attempts", "1"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "failed", "{task:#}");
+    assert!(task["reason"].as_str().expect("a reason").contains("circles"), "{task:#}");
+    assert_eq!(yard.git(&["show", &format!("switchyard/{id}:kept.txt")]), "kept");
+    assert!(yard.env.provider.requests(&key).entries.len() < 12, "it was ended early");
+}
+
+#[test]
+fn a_limit_is_no_failure_and_ends_by_itself() {
+    // A limit is remembered for the provider, and would hold the other tests up.
+    let yard = Yard::with("limit", "[fallback.cooldowns]\nrate_limit = \"2s\"\n[availability]\nlimit_ttl = \"2s\"\n");
+    let steps = vec![
+        Step::status(429).retry_after(1),
+        Step::status(429).retry_after(1),
+        write("later.txt", "later\n"),
+        Step::text("done"),
+    ];
+    let key = yard.env.provider.script("limit", steps);
+    let id = yard.add(&[&format!("write later.txt {key}"), "--model", "scripted/odd"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "done", "{task:#}");
+    let modes: Vec<_> =
+        task["attempts"].as_array().expect("tries").iter().map(|one| one["failure_mode"].clone()).collect();
+    assert!(modes.iter().all(|mode| mode.is_null() || mode == "TRANSIENT"), "{task:#}");
+}
+
+#[test]
+fn a_task_that_is_cancelled_ends_on_the_server_too() {
+    let yard = &*YARD;
+    let key = yard.env.provider.script("cancelled", vec![Step::hang_mid_stream()]);
+    let id = yard.add(&[&format!("never ends {key}"), "--model", "scripted/alpha"]);
+    yard.env.run(&["pulse"]).expect_code(0);
+    yard.env.provider.wait_for_requests(&key, 1);
+    yard.env.run(&["task", "cancel", &id]).expect_code(0);
+    yard.wait_for_phase(&id, "cancelled");
+    let closed = || yard.env.provider.requests(&key).entries[0].client_closed();
+    switchyard_testkit::eventually("the provider to be let go", std::time::Duration::from_secs(20), closed);
+}
