@@ -9,7 +9,7 @@ pub enum Moment {
     Day {
         starts: i64,
     },
-    Instant(i64),
+    Exact(i64),
 }
 
 impl Moment {
@@ -25,7 +25,7 @@ impl Moment {
             Some((clock, digits)) => (clock, micros(digits)?),
             None => (time, 0),
         };
-        Some(Self::Instant(starts + seconds(clock)? * 1_000_000 + fraction))
+        Some(Self::Exact(starts + seconds(clock)? * 1_000_000 + fraction))
     }
 
     /// The last instant that may be meant.
@@ -33,7 +33,7 @@ impl Moment {
     pub fn latest(self) -> i64 {
         match self {
             Self::Day { starts } => starts + DAY - 1,
-            Self::Instant(at) => at,
+            Self::Exact(at) => at,
         }
     }
 }
@@ -97,9 +97,9 @@ mod tests {
             ("2026-11-16", Some(Moment::Day { starts: 20_773 * DAY })),
             ("2024-02-29", Some(Moment::Day { starts: 19_782 * DAY })),
             ("2000-02-29", Some(Moment::Day { starts: 11_016 * DAY })),
-            ("2026-11-16T04:00:00Z", Some(Moment::Instant(20_773 * DAY + 4 * 3_600_000_000))),
-            ("1970-01-01T00:00:01.5Z", Some(Moment::Instant(1_500_000))),
-            ("1970-01-01T00:00:00.000001999Z", Some(Moment::Instant(1))),
+            ("2026-11-16T04:00:00Z", Some(Moment::Exact(20_773 * DAY + 4 * 3_600_000_000))),
+            ("1970-01-01T00:00:01.5Z", Some(Moment::Exact(1_500_000))),
+            ("1970-01-01T00:00:00.000001999Z", Some(Moment::Exact(1))),
             ("1970-01-01T00:00:00.Z", None),
             ("1970-01-01T00:00:00.1234567890Z", None),
             ("2026-02-29", None),

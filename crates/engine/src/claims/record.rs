@@ -32,7 +32,7 @@ impl Record {
     pub(super) fn is_ours(&self, line: &TaskLine) -> bool {
         let mut starts = line.values(Field::Started);
         let (Some(start), None) = (starts.next(), starts.next()) else { return false };
-        self.held.is_some_and(|held| Moment::parse(start) == Some(Moment::Instant(held)))
+        self.held.is_some_and(|held| Moment::parse(start) == Some(Moment::Exact(held)))
     }
 
     /// The instant for a claim that is made now.

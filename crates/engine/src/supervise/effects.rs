@@ -6,10 +6,14 @@ use super::{
     fault::fault,
     notify::{Notification, notify},
 };
-use crate::Context;
+use crate::{
+    Context,
+    claims::{self, Marked},
+};
 use switchyard_core::{
     pattern::{Evidence, Verdict},
-    task::{Effect, Failure},
+    task::{Delivered, Effect, Failure, State},
+    todo,
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{EffectRecord, Judgement};
@@ -57,8 +61,28 @@ async fn perform(context: &Context, record: &EffectRecord) -> Result<String, Str
         }
         Effect::Learn { good, failure } => learn(context, record, *good, failure.as_ref()).await,
         Effect::Tidy => super::worker::tidy(context, &record.task).await,
-        // A task that came from a TODO.md says there how it stands, when the file is synchronised.
-        Effect::Mark { .. } => Ok("left to `task sync`".to_owned()),
+        Effect::Mark { done } => mark(context, record, *done).await,
+    }
+}
+
+/// Writes into TODO.md how the task has ended: done only with evidence, otherwise just no longer claimed.
+async fn mark(context: &Context, record: &EffectRecord, done: bool) -> Result<String, String> {
+    let task = context.store.task(&record.task).await.map_err(|error| error.to_string())?.task;
+    let evidence = match &task.state {
+        State::Done { delivered: Delivered::PullRequest { url, .. } } if done => {
+            url.rsplit('/').next().and_then(|number| number.parse().ok()).map(todo::Evidence::PullRequest)
+        }
+        State::Done { .. } if done && !task.spec.verify.is_empty() => Some(todo::Evidence::Verified),
+        _ => None,
+    };
+    let marked = match evidence {
+        Some(evidence) => claims::complete(context, &task, evidence).await,
+        None => claims::release(context, &task, todo::Force::No).await,
+    };
+    match marked {
+        Ok(Marked::Offline(why)) => Err(why),
+        Ok(marked) => Ok(format!("{marked:?}")),
+        Err(fault) => Err(fault.to_string()),
     }
 }
 

@@ -3,13 +3,14 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 16] = [
+const TEXTS: [&str; 18] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/budget.md",
     "docs/choosing.md",
+    "docs/claims.md",
     "docs/cli.md",
     "docs/configuration.md",
     "docs/dispatch.md",
@@ -19,6 +20,7 @@ const TEXTS: [&str; 16] = [
     "docs/opencode-facts.md",
     "docs/patterns.md",
     "docs/servers.md",
+    "docs/states.md",
     "docs/tasks.md",
 ];
 

@@ -93,7 +93,7 @@ fn random_deaths_lose_nothing_and_repeat_nothing() {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(20 + (chance >> 33) % 150));
         // Half of the time the supervisor, otherwise any worker that happens to run.
-        if (chance >> 40) % 4 == 0
+        if (chance >> 40).is_multiple_of(4)
             && let Some(mut child) = supervisor.take()
         {
             child.kill().expect("killed");

@@ -1,8 +1,11 @@
 //! The supervisor from outside: the binary, real git, real processes, and the real OpenCode with a scripted provider.
 
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
 mod agents;
 mod crashes;
 mod limits;
+mod mixed;
 mod yard;
 
 pub use yard::Yard;

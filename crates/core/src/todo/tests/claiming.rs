@@ -60,7 +60,7 @@ fn somebody_elses_claim_is_released_by_force_alone() {
 #[test]
 fn only_an_old_claim_of_ones_own_without_traces_is_stale() {
     let hour = 3_600_000_000;
-    let Some(Moment::Instant(now)) = Moment::parse("2026-11-18T00:00:00Z") else { panic!("no instant") };
+    let Some(Moment::Exact(now)) = Moment::parse("2026-11-18T00:00:00Z") else { panic!("no instant") };
     let none = Traces { worker: Presence::Gone, worktree: Presence::Gone };
     let kept = StaleVerdict::Kept;
     let old = "assignee:alice started:2026-11-16T00:00:00Z";
