@@ -20,6 +20,7 @@ mod owner;
 mod recover;
 pub mod review;
 pub mod server;
+pub mod service;
 mod structured;
 pub mod supervise;
 mod tidy;

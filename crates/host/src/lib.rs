@@ -16,6 +16,7 @@ pub mod orphan;
 pub mod paths;
 pub mod process;
 pub mod repository;
+pub mod service;
 pub mod shell;
 pub mod space;
 mod table;

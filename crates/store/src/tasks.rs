@@ -48,7 +48,7 @@ pub trait Tasks {
     /// out `skip` of them; of one batch only, when it is given. The work does not grow with how many are queued.
     async fn ready_tasks(&self, batch: Option<&str>, skip: u32, each: u32) -> Result<Ready>;
 
-    /// Those whose moment has come, the earliest first.
+    /// Those whose moment has come, and those that wait although they were changed later than now; the earliest first.
     async fn due_tasks(&self, now: i64, limit: u32) -> Result<Vec<TaskRecord>>;
 
     /// The earliest moment that a task waits for.

@@ -28,6 +28,7 @@ pub struct Supervise {
     pub rests: Vec<Limit>,
     pub trouble_rests: Vec<Limit>,
     pub losses: u32,
+    pub judge_model: String,
     pub breaker_failures: usize,
     pub breaker_pause: Limit,
     pub disk_reserve_mib: u64,

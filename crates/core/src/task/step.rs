@@ -51,7 +51,8 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             State::Waiting { until, wait, detail }
         }
         (State::Queued | State::Waiting { .. }, Event::Block { cause, detail }) => State::Blocked { cause, detail },
-        (State::Waiting { until, .. }, Event::Wake) if *until <= now => State::Queued,
+        // A clock that is before the last change has been set back: what was to be waited for cannot be known any more.
+        (State::Waiting { until, .. }, Event::Wake) if *until <= now || now < task.changed_at => State::Queued,
         (State::Starting { stage }, Event::Start) => begun(stage),
         (State::Running, Event::Worked) => {
             (after.tally.losses, after.tally.afresh) = (0, false);

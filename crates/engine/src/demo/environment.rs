@@ -25,7 +25,7 @@ const GIT: [(&str, &str); 7] = [
     ("GIT_CONFIG_VALUE_0", "main"),
 ];
 
-/// `owner` is the process that the managed server ends with.
+/// `owner` is the process that the managed server and the workers end with.
 pub(super) fn hermetic(scratch: &Scratch, search_path: Option<&str>, owner: u32) -> BTreeMap<String, String> {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     let mut variables: BTreeMap<String, String> = GIT.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -34,6 +34,8 @@ pub(super) fn hermetic(scratch: &Scratch, search_path: Option<&str>, owner: u32)
         ("PATH".to_owned(), search_path.unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned()),
         ("HOME".to_owned(), text(scratch.home())),
         ("TMPDIR".to_owned(), text(scratch.temporary())),
+        ("SWITCHYARD_CONFIG".to_owned(), text(scratch.config())),
+        ("SWITCHYARD_DATA_DIR".to_owned(), text(scratch.data())),
         ("OPENCODE_MODELS_PATH".to_owned(), text(scratch.empty_catalogue())),
         // OpenCode installs its plugin package in the background; here that must fail, and at once.
         ("npm_config_registry".to_owned(), "http://127.0.0.1:9/".to_owned()),

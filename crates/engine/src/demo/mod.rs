@@ -1,40 +1,48 @@
 //! The demo: the real OpenCode with a scripted provider and a scratch repository, run through the same
-//! dispatch as any other work.
+//! dispatch, supervisor and workers as any other work.
 //!
 //! Invariant: however it ends, what it started is ended and its scratch directory is removed; of the
 //! caller's settings it uses the search path and nothing else.
 
+mod checkout;
 mod environment;
+mod errand;
 mod models;
+mod news;
 mod play;
-mod proof;
 mod report;
 mod scratch;
 mod stage;
+mod task_report;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub use proof::Proof;
+pub use checkout::Checkout;
+pub use errand::Errand;
+pub use news::{News, TaskNews};
 pub use report::{CostCheck, DemoReport, StageReport};
 pub use scratch::Scratch;
 pub use stage::Stage;
+pub use task_report::{TaskReport, TryReport};
 
 use crate::{
     Context,
     direct::Exchange,
     dispatch::Refusal,
     server::{ServerError, stop_all},
+    supervise::AddError,
 };
 use environment::hermetic;
-use models::{configuration, opencode_config, price};
+use models::{configuration, opencode_config, price, settings};
 use std::{
+    ffi::OsString,
     io,
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
-use switchyard_agents::opencode::Sink;
 use switchyard_core::config::ConfigError;
 use switchyard_host::{
     git::{Git, GitError},
@@ -48,9 +56,15 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone)]
 pub enum DemoEvent {
     ServerStarting,
-    ServerStarted { version: String, took: Duration },
+    ServerStarted {
+        version: String,
+        took: Duration,
+    },
     Begun(Stage),
     Ended(Box<StageReport>),
+    /// The tasks are in the queue.
+    Queued,
+    Task(TaskNews),
     CleaningUp,
 }
 
@@ -72,6 +86,8 @@ pub enum DemoError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error("the tasks could not be added: {0}")]
+    Add(#[from] AddError),
     #[error("the demo was stopped")]
     Cancelled,
 }
@@ -88,7 +104,6 @@ pub async fn run(
     scratch: Scratch,
     binary: &Path,
     watcher: &Watcher,
-    sink: &Sink,
     cancel: &CancellationToken,
 ) -> Result<DemoReport, DemoError> {
     let began = Instant::now();
@@ -96,7 +111,7 @@ pub async fn run(
     let provider = Provider::start(address).await.map_err(DemoError::Provider)?;
     let played = match prepare(caller, &scratch, binary, &provider) {
         Ok(context) => {
-            let play = play::Play { context: &context, scratch: &scratch, provider: &provider, watcher, sink, cancel };
+            let play = play::Play { context: &context, scratch: &scratch, provider: &provider, watcher, cancel };
             let played = play.run(binary).await;
             watcher(DemoEvent::CleaningUp);
             let stopped = stop_all(&context).await;
@@ -121,14 +136,19 @@ fn prepare(caller: &Context, scratch: &Scratch, binary: &Path, provider: &Provid
     scratch.make_homes().map_err(DemoError::Scratch)?;
     write_private(&scratch.opencode_config(), config.as_bytes()).map_err(DemoError::Scratch)?;
     write_private(&scratch.empty_catalogue(), b"{}").map_err(DemoError::Scratch)?;
+    let settings = settings(binary)?;
+    write_private(&scratch.config(), settings.as_bytes()).map_err(DemoError::Scratch)?;
     let environment = hermetic(scratch, caller.variable("PATH"), std::process::id());
+    // The places as a worker finds them that has this environment.
+    let paths = Paths::new(|name| environment.get(name).map(OsString::from));
+    let paths = paths.map_err(|error| DemoError::Scratch(io::Error::other(error)))?;
     scratch.make_repository(&environment)?;
     Ok(Context {
         exchange: Exchange::default(),
         store: caller.store.clone(),
         store_path: caller.store_path.clone(),
-        config: configuration(binary)?,
-        paths: Paths { config_dir: scratch.home(), data_dir: scratch.data(), cache_dir: scratch.temporary() },
+        config: configuration(settings)?,
+        paths,
         environment,
         program: caller.program.clone(),
         server_password: None,

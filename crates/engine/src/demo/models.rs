@@ -15,6 +15,19 @@ pub(super) const CAREFUL: &str = "careful";
 pub(super) const RATIONED: &str = "rationed";
 pub(super) const NAMES: [&str; 3] = [SWIFT, CAREFUL, RATIONED];
 
+/// How the tasks are seen through, however busy or full the machine is.
+const SUPERVISE: &str = r#"
+[supervise]
+adaptive = false
+look_every = "1s"
+trouble_rests = ["1s"]
+start_timeout = "30s"
+silence = "30s"
+deadline = "45s"
+verify_timeout = "20s"
+disk_reserve_mib = 16
+"#;
+
 pub(super) fn model(name: &str) -> ModelRef {
     ModelRef::new(PROVIDER, name)
 }
@@ -52,17 +65,25 @@ pub(super) fn opencode_config(base_url: &str) -> Value {
     })
 }
 
-/// The built-in settings, with each tier cut to its first model and one of ours: the first is not
-/// connected here, so that the trace shows how routing passes it over.
-pub(super) fn configuration(binary: &Path) -> Result<Config, ConfigError> {
-    let built_in = Layered::merge(&[])?.config;
-    let mut text = String::from("[tiers]\n");
-    for (tier, models) in &built_in.tiers {
-        let ours = model(if matches!(tier.as_str(), "haiku" | "flash") { SWIFT } else { CAREFUL }).to_string();
-        let chain: Vec<&String> = models.iter().take(1).chain([&ours]).collect();
+/// What is other than built in, as the text of a settings file. Of each tier there is the first model, which is not
+/// connected here, so that the trace shows how routing passes it over; then ours. One tier has two of them, so that
+/// there is another to try when the first does not manage. Nothing waits as long as it would with paid models.
+pub(super) fn settings(binary: &Path) -> Result<String, ConfigError> {
+    let mut text = format!("[server]\nbinary = {}\n{SUPERVISE}[tiers]\n", json!(binary.to_string_lossy()));
+    for (tier, models) in &Layered::merge(&[])?.config.tiers {
+        let ours: &[&str] = match tier.as_str() {
+            "haiku" => &[SWIFT],
+            "flash" => &[SWIFT, CAREFUL],
+            _ => &[CAREFUL],
+        };
+        let ours = ours.iter().map(|name| model(name).to_string());
+        let chain: Vec<String> = models.iter().take(1).cloned().chain(ours).collect();
         text.push_str(&format!("{tier} = {}\n", json!(chain)));
     }
-    let mut config = Layered::merge(&[Layer { origin: Origin::File("the demo".into()), text }])?.config;
-    config.server.binary = binary.to_string_lossy().into_owned();
-    Ok(config)
+    Ok(text)
+}
+
+/// The settings in force with that text, as a worker has them that reads it from its file.
+pub(super) fn configuration(text: String) -> Result<Config, ConfigError> {
+    Ok(Layered::merge(&[Layer { origin: Origin::File("the demo".into()), text }])?.config)
 }

@@ -1,6 +1,6 @@
-//! The run itself: the server is started, and the stages are dispatched one after the other.
+//! The run itself: the server is started, the stages are dispatched one after the other, and the tasks in between.
 
-use super::{CostCheck, DemoError, DemoEvent, DemoReport, Proof, Scratch, Stage, StageReport, Watcher};
+use super::{Checkout, CostCheck, DemoError, DemoEvent, DemoReport, Scratch, Stage, StageReport, Watcher};
 use crate::{
     Context,
     dispatch::{Options, Refusal, dispatch},
@@ -9,6 +9,7 @@ use crate::{
 use std::{
     path::Path,
     pin::pin,
+    sync::Arc,
     time::{Duration, Instant},
 };
 use switchyard_agents::opencode::Sink;
@@ -22,24 +23,22 @@ pub(super) struct Play<'a> {
     pub(super) scratch: &'a Scratch,
     pub(super) provider: &'a Provider,
     pub(super) watcher: &'a Watcher,
-    pub(super) sink: &'a Sink,
     pub(super) cancel: &'a CancellationToken,
 }
 
 impl Play<'_> {
     pub(super) async fn run(&self, binary: &Path) -> Result<DemoReport, DemoError> {
         let opencode_version = self.start_server().await?;
-        let mut stages = Vec::new();
-        for stage in Stage::ALL {
-            (self.watcher)(DemoEvent::Begun(stage));
-            let report = self.perform(stage).await?;
-            (self.watcher)(DemoEvent::Ended(Box::new(report.clone())));
-            stages.push(report);
-        }
+        let mut stages = vec![self.perform(Stage::Routed).await?, self.perform(Stage::Structured).await?];
+        let tasks = self.perform_tasks().await?;
+        let main = Checkout::gather(self.scratch, &self.context.environment, &tasks)?;
+        // Last, because an allowance that is used up keeps everybody away from the whole provider.
+        stages.push(self.perform(Stage::Quota).await?);
         let ledger = self.provider.ledger();
-        let cost = CostCheck::new(&stages, ledger.total_reported().cost, ledger.entries.len());
-        let ok = cost.equal && stages.iter().all(|stage| stage.faults.is_empty());
-        Ok(DemoReport { ok, opencode: binary.to_owned(), opencode_version, stages, cost, duration_ms: 0 })
+        let cost = CostCheck::new(&stages, &tasks, ledger.total_reported().cost, ledger.entries.len());
+        let faults = stages.iter().map(|stage| &stage.faults).chain(tasks.iter().map(|task| &task.faults));
+        let ok = cost.equal && faults.chain([&main.faults]).all(Vec::is_empty);
+        Ok(DemoReport { ok, opencode: binary.to_owned(), opencode_version, stages, tasks, main, cost, duration_ms: 0 })
     }
 
     /// Starts the managed server before the first dispatch, so that its start is not taken for slowness
@@ -73,10 +72,12 @@ impl Play<'_> {
     }
 
     async fn perform(&self, stage: Stage) -> Result<StageReport, DemoError> {
-        self.provider.script(stage.prompt(), stage.steps(self.scratch));
+        (self.watcher)(DemoEvent::Begun(stage));
+        self.provider.script(stage.prompt(), stage.steps());
         let request = stage.request(self.scratch)?;
+        let sink: Sink = Arc::new(|_| ());
         let options = Options { timeout: Some(stage.timeout()), ..Options::default() };
-        let dispatched = dispatch(self.context, &request, &options, self.sink, self.cancel).await;
+        let dispatched = dispatch(self.context, &request, &options, &sink, self.cancel).await;
         if self.cancel.is_cancelled() {
             return Err(DemoError::Cancelled);
         }
@@ -84,11 +85,8 @@ impl Play<'_> {
             Refusal::Cancelled => DemoError::Cancelled,
             other => DemoError::Refused(other),
         })?;
-        let proof = match stage {
-            // An agent that failed has nothing to show; the failure itself says why.
-            Stage::Agent if report.error.is_none() => Some(Proof::gather(self.scratch, &self.context.environment)?),
-            Stage::Agent | Stage::Routed | Stage::Structured | Stage::Quota => None,
-        };
-        Ok(StageReport::new(stage, report, proof))
+        let report = StageReport::new(stage, report);
+        (self.watcher)(DemoEvent::Ended(Box::new(report.clone())));
+        Ok(report)
     }
 }

@@ -1,6 +1,6 @@
 //! What the demo found, in the form that `--json` prints, and the judgement on each stage.
 
-use super::{Proof, Stage, stage::verdict};
+use super::{Checkout, Stage, TaskReport, stage::verdict};
 use crate::dispatch::{DispatchReport, Status};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -8,11 +8,14 @@ use switchyard_core::{ErrorClass, Nano};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct DemoReport {
-    /// Whether every stage did what it should, and the costs agree.
+    /// Whether every stage and every task did what it should, all of it is there, and the costs agree.
     pub ok: bool,
     pub opencode: PathBuf,
     pub opencode_version: String,
     pub stages: Vec<StageReport>,
+    pub tasks: Vec<TaskReport>,
+    /// The repository when the tasks were done.
+    pub main: Checkout,
     pub cost: CostCheck,
     /// With the start of OpenCode and the cleaning up.
     pub duration_ms: u64,
@@ -26,12 +29,9 @@ pub struct StageReport {
     /// What is not as it should be; empty when the stage did what it should.
     pub faults: Vec<String>,
     pub dispatch: DispatchReport,
-    /// What git says about the work of the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<Proof>,
 }
 
-/// The cost as the dispatches reported it, beside what the provider itself has counted.
+/// The cost as the dispatches and the tasks reported it, beside what the provider itself has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CostCheck {
     pub reported_nano_usd: Nano,
@@ -41,8 +41,9 @@ pub struct CostCheck {
 }
 
 impl CostCheck {
-    pub(super) fn new(stages: &[StageReport], ledger: Nano, provider_requests: usize) -> Self {
-        let costs: Option<Vec<Nano>> = stages.iter().map(|stage| Nano::from_usd(stage.dispatch.cost_usd)).collect();
+    pub(super) fn new(stages: &[StageReport], tasks: &[TaskReport], ledger: Nano, provider_requests: usize) -> Self {
+        let dispatched = stages.iter().map(|stage| Nano::from_usd(stage.dispatch.cost_usd));
+        let costs: Option<Vec<Nano>> = dispatched.chain(tasks.iter().map(|task| task.cost_nano_usd)).collect();
         let reported = costs.as_deref().map(|costs| costs.iter().copied().sum());
         Self {
             reported_nano_usd: reported.unwrap_or_default(),
@@ -55,14 +56,19 @@ impl CostCheck {
 }
 
 impl StageReport {
-    pub(super) fn new(stage: Stage, dispatch: DispatchReport, commit: Option<Proof>) -> Self {
-        let faults = faults(stage, &dispatch, commit.as_ref());
-        Self { stage, title: stage.title(), prompt: stage.prompt(), faults, dispatch, commit }
+    pub(super) fn new(stage: Stage, dispatch: DispatchReport) -> Self {
+        let faults = faults(stage, &dispatch);
+        Self { stage, title: stage.title(), prompt: stage.prompt(), faults, dispatch }
+    }
+
+    /// Why an earlier value was refused, for a stage with a schema.
+    pub fn refused_values(&self) -> impl Iterator<Item = &str> {
+        self.dispatch.warnings.iter().filter_map(|warning| misfit(warning))
     }
 }
 
 /// What a stage did other than it should have.
-pub(super) fn faults(stage: Stage, dispatch: &DispatchReport, commit: Option<&Proof>) -> Vec<String> {
+pub(super) fn faults(stage: Stage, dispatch: &DispatchReport) -> Vec<String> {
     let mut faults = Vec::new();
     let mut demand = |fine: bool, fault: String| {
         if !fine {
@@ -82,20 +88,9 @@ pub(super) fn faults(stage: Stage, dispatch: &DispatchReport, commit: Option<&Pr
             let again = dispatch.warnings.iter().any(|warning| misfit(warning).is_some());
             demand(again, "the first value, which does not fit, was not refused".into());
         }
-        Stage::Agent => match commit {
-            Some(proof) => proof.faults().into_iter().for_each(|fault| demand(false, fault)),
-            None => demand(false, "there is no commit to look at".into()),
-        },
         Stage::Quota => demand(dispatch.status == Status::Error, "it did not end as an error".into()),
     }
     faults
-}
-
-impl StageReport {
-    /// Why an earlier value was refused, for a stage with a schema.
-    pub fn refused_values(&self) -> impl Iterator<Item = &str> {
-        self.dispatch.warnings.iter().filter_map(|warning| misfit(warning))
-    }
 }
 
 fn misfit(warning: &str) -> Option<&str> {

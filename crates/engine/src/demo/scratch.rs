@@ -1,4 +1,4 @@
-//! The directory that the demo lives in: OpenCode's home, our data, a small repository and a worktree of it.
+//! The directory that the demo lives in: OpenCode's home, our data and settings, and a small repository.
 //!
 //! Invariant: nothing of the demo is written anywhere else, so removing this directory removes it all.
 
@@ -16,7 +16,7 @@ use switchyard_host::{
 };
 use tempfile::TempDir;
 
-pub(super) const BRANCH: &str = "fix-greeting";
+pub(super) const BRANCH: &str = "main";
 pub(super) const FILE: &str = "greet.sh";
 pub(super) const BROKEN_LINE: &str = "echo \"Hello, nobody!\"";
 pub(super) const MENDED_LINE: &str = "echo \"Hello, ${1:-world}!\"";
@@ -76,8 +76,9 @@ impl Scratch {
         self.root.join("repository")
     }
 
-    pub(super) fn worktree(&self) -> PathBuf {
-        self.root.join("worktree")
+    /// Our settings, for this process and for the workers.
+    pub(super) fn config(&self) -> PathBuf {
+        self.root.join("switchyard.toml")
     }
 
     pub(super) fn make_homes(&self) -> io::Result<()> {
@@ -86,7 +87,7 @@ impl Scratch {
         private_dir(&self.home().join(".config/opencode"))
     }
 
-    /// A repository with one commit, and a worktree on a branch of its own beside it.
+    /// A repository with one commit.
     pub(super) fn make_repository(&self, environment: &BTreeMap<String, String>) -> Result<(), DemoError> {
         let (git, repository) = (git(environment), self.repository());
         fs::create_dir(&repository).map_err(DemoError::Scratch)?;
@@ -96,7 +97,7 @@ impl Scratch {
         fs::write(repository.join("README.md"), README).map_err(DemoError::Scratch)?;
         let author = Author { name: "Switchyard demo".into(), email: "demo@switchyard.invalid".into() };
         git.commit_all(&repository, FIRST_COMMIT, &author)?;
-        Ok(git.worktree_add(&repository, &self.worktree(), BRANCH, "HEAD")?)
+        Ok(())
     }
 
     /// Removes the directory. Also done, without a word, when the value is dropped.

@@ -3,7 +3,6 @@
 use super::{
     DemoError, Scratch,
     models::{CAREFUL, RATIONED, SWIFT, model},
-    scratch::{BROKEN_LINE, FILE, MENDED_LINE},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,14 +20,11 @@ use switchyard_scripted::Step;
 pub enum Stage {
     Routed,
     Structured,
-    Agent,
     Quota,
 }
 
-pub(super) const SUBJECT: &str = "Greet the name that is given";
-
 impl Stage {
-    pub const ALL: [Self; 4] = [Self::Routed, Self::Structured, Self::Agent, Self::Quota];
+    pub const ALL: [Self; 3] = [Self::Routed, Self::Structured, Self::Quota];
 
     /// What a reader is told that this stage shows.
     #[must_use]
@@ -36,7 +32,6 @@ impl Stage {
         match self {
             Self::Routed => "A question, routed by its task type",
             Self::Structured => "An answer that has to fit a schema",
-            Self::Agent => "An agent that mends a file and commits it in a worktree",
             Self::Quota => "A provider whose allowance is used up",
         }
     }
@@ -46,7 +41,6 @@ impl Stage {
         match self {
             Self::Routed => "Review: for i in 0..=items.len() { sum += items[i]; }",
             Self::Structured => "Is \"fix stuff\" a good commit message? Give a verdict, and a score from 1 to 5.",
-            Self::Agent => "greet.sh greets nobody. Make it greet the name it is given, try it, and commit.",
             Self::Quota => "Summarise the release notes in one sentence.",
         }
     }
@@ -54,7 +48,7 @@ impl Stage {
     pub(super) fn model(self) -> ModelRef {
         model(match self {
             Self::Routed => CAREFUL,
-            Self::Structured | Self::Agent => SWIFT,
+            Self::Structured => SWIFT,
             Self::Quota => RATIONED,
         })
     }
@@ -67,7 +61,6 @@ impl Stage {
         let selector = match self {
             Self::Routed => Selector::TaskType("code-review".into()),
             Self::Structured => Selector::TaskType("quick-check".into()),
-            Self::Agent => Selector::TaskType("simple-fix".into()),
             Self::Quota => Selector::Exact(self.model()),
         };
         let schema = match self {
@@ -75,13 +68,13 @@ impl Stage {
                 AnswerSchema::parse(&schema().to_string())
                     .map_err(|error| DemoError::Scratch(io::Error::other(error)))?,
             ),
-            Self::Routed | Self::Agent | Self::Quota => None,
+            Self::Routed | Self::Quota => None,
         };
         Ok(Request {
             prompt: self.prompt().to_owned(),
             selector,
-            mode: if self == Self::Agent { Mode::Agent } else { Mode::Text },
-            directory: if self == Self::Agent { scratch.worktree() } else { scratch.repository() },
+            mode: Mode::Text,
+            directory: scratch.repository(),
             system: None,
             schema,
             images: Vec::new(),
@@ -93,7 +86,7 @@ impl Stage {
     }
 
     /// The model's side of the conversation.
-    pub(super) fn steps(self, scratch: &Scratch) -> Vec<Step> {
+    pub(super) fn steps(self) -> Vec<Step> {
         match self {
             Self::Routed => vec![Step::chunks([
                 "The range `0..=items.len()` ends one past the last item, ",
@@ -102,19 +95,6 @@ impl Stage {
             // The first score is a word, which OpenCode lets through and our check does not.
             Self::Structured => {
                 vec![Step::structured(json!({"verdict": "reject", "score": "two"})), Step::structured(verdict())]
-            }
-            Self::Agent => {
-                let file = scratch.worktree().join(FILE);
-                let commit = format!(
-                    "sh {FILE} Ada && git add {FILE} && git -c user.name='Switchyard demo' \
-                     -c user.email=demo@switchyard.invalid commit --quiet -m '{SUBJECT}'"
-                );
-                vec![
-                    Step::tool("read", json!({"filePath": file})),
-                    Step::tool("edit", json!({"filePath": file, "oldString": BROKEN_LINE, "newString": MENDED_LINE})),
-                    Step::tool("bash", json!({"command": commit, "description": "Try the script and commit it"})),
-                    Step::text("greet.sh now greets the name it is given, and the world when there is none."),
-                ]
             }
             Self::Quota => {
                 let message = "Too many requests: the allowance of this key is used up for today";

@@ -1,10 +1,13 @@
 use super::{
+    checkout::Checkout,
     environment::hermetic,
-    models::{NAMES, PROVIDER, configuration, model, opencode_config, price},
-    proof::Proof,
+    errand::{Errand, answer},
+    models::{CAREFUL, NAMES, PROVIDER, SWIFT, configuration, model, opencode_config, price, settings},
+    news::{News, TaskNews},
     report::{CostCheck, StageReport, faults},
     scratch::{BROKEN_LINE, FILE, MENDED_LINE, Scratch, git},
-    stage::{SUBJECT, Stage, verdict},
+    stage::{Stage, verdict},
+    task_report::{self, TaskReport, TryReport},
 };
 use crate::dispatch::{DispatchReport, ErrorReport, Status};
 use serde_json::json;
@@ -15,8 +18,11 @@ use switchyard_core::{
         Advice, Availability, Catalogue, Model, ModelPolicy, Provider, Question, Resolution, Rule, Source, Step,
         resolve,
     },
+    task::{Delivered, Phase, State},
 };
-use switchyard_host::git::Author;
+use switchyard_host::{git::Author, paths::Paths};
+use switchyard_scripted::Said;
+use switchyard_store::Event;
 use uuid::Uuid;
 
 fn report(stage: Stage) -> DispatchReport {
@@ -66,36 +72,98 @@ fn report(stage: Stage) -> DispatchReport {
 
 #[test]
 fn a_stage_is_right_only_when_it_ends_as_it_should() {
-    for stage in [Stage::Routed, Stage::Structured, Stage::Quota] {
-        assert_eq!(faults(stage, &report(stage), None), Vec::<String>::new(), "{stage:?}");
+    for stage in Stage::ALL {
+        assert_eq!(faults(stage, &report(stage)), Vec::<String>::new(), "{stage:?}");
         let mut wrong = report(stage);
         wrong.model = model("another");
-        assert_eq!(faults(stage, &wrong, None).len(), 1, "{stage:?} with another model");
+        assert_eq!(faults(stage, &wrong).len(), 1, "{stage:?} with another model");
     }
     let mut failed = report(Stage::Quota);
     failed.error.as_mut().unwrap().class = ErrorClass::RateLimited;
     let expected = "it ended with rate_limited, not with quota_exhausted";
-    assert_eq!(faults(Stage::Quota, &failed, None), [expected]);
+    assert_eq!(faults(Stage::Quota, &failed), [expected]);
     let mut at_once = report(Stage::Structured);
     at_once.warnings.clear();
-    assert_eq!(faults(Stage::Structured, &at_once, None).len(), 1, "the schema has to have refused something");
-    assert_eq!(faults(Stage::Agent, &report(Stage::Agent), None), ["there is no commit to look at"]);
-    let told = StageReport::new(Stage::Structured, report(Stage::Structured), None);
+    assert_eq!(faults(Stage::Structured, &at_once).len(), 1, "the schema has to have refused something");
+    let told = StageReport::new(Stage::Structured, report(Stage::Structured));
     assert_eq!(told.refused_values().collect::<Vec<_>>(), ["at /score: it is a word"]);
+}
+
+fn task(errand: Errand, merged: &str, cost: Option<Nano>) -> TaskReport {
+    TaskReport {
+        id: errand.id(),
+        description: errand.description().into(),
+        depends_on: Vec::new(),
+        phase: Phase::Done,
+        tries: Vec::new(),
+        delivered: Some(Delivered::Merged { base: "main".into(), head: merged.into() }),
+        cost_nano_usd: cost,
+        tokens: 0,
+        duration_ms: 0,
+        faults: Vec::new(),
+    }
 }
 
 #[test]
 fn costs_agree_to_the_nano_dollar_or_not_at_all() {
-    let stages = [Stage::Routed, Stage::Quota].map(|stage| StageReport::new(stage, report(stage), None));
-    let check = |ledger| CostCheck::new(&stages, Nano(ledger), 2).equal;
-    assert_eq!((check(2_000_000), check(2_000_001)), (true, false));
-    assert!(!CostCheck::new(&[], Nano::ZERO, 0).equal, "nothing was compared");
+    let stages = [Stage::Routed, Stage::Quota].map(|stage| StageReport::new(stage, report(stage)));
+    let check = |cost, ledger| CostCheck::new(&stages, &[task(Errand::Mend, "", cost)], Nano(ledger), 2).equal;
+    assert_eq!((check(Some(Nano(3)), 2_000_003), check(Some(Nano(3)), 2_000_004)), (true, false));
+    assert!(!check(None, 2_000_000), "what is not known does not agree");
+    assert!(!CostCheck::new(&[], &[], Nano::ZERO, 0).equal, "nothing was compared");
+}
+
+#[test]
+fn a_task_is_right_only_when_the_right_models_tried_it_and_it_is_merged() {
+    let done = State::Done { delivered: Delivered::Merged { base: "main".into(), head: "1".into() } };
+    let tried = |name: &str, outcome: &str| TryReport {
+        model: model(name).to_string(),
+        outcome: outcome.into(),
+        why: String::new(),
+    };
+    let (red, green) = (tried(SWIFT, "refused"), tried(CAREFUL, "approved"));
+    let faults = task_report::faults;
+    assert_eq!(faults(Errand::Count, &done, &[red.clone(), green.clone()]), Vec::<String>::new());
+    assert_eq!(faults(Errand::Mend, &done, &[tried(SWIFT, "approved")]), Vec::<String>::new());
+    let at_once = faults(Errand::Count, &done, &[green.clone()]);
+    let expected = "its tries were [demo/careful approved], not [demo/swift refused, demo/careful approved]";
+    assert_eq!(at_once, [expected]);
+    let failed = State::Failed { detail: "red".into() };
+    assert_eq!(faults(Errand::Count, &failed, &[red, green]), ["it is failed and not merged: red"]);
+}
+
+#[test]
+fn the_models_answer_by_the_conversation_alone() {
+    let said = |role: &str, text: &str| Said { role: role.into(), text: text.into() };
+    let asked = |errand: Errand| said("user", &format!("{}\n\nRules: …", errand.description()));
+    let wrong = vec![said("system", "x"), asked(Errand::Count)];
+    assert_eq!(answer(SWIFT, &wrong), answer(SWIFT, &wrong), "begun again, it is the same");
+    assert_eq!(answer(SWIFT, &wrong).tools[0].name, "write");
+    assert_eq!(answer(CAREFUL, &wrong).tools[0].name, "read");
+    let later = [asked(Errand::Mend), said("assistant", ""), said("tool", "read")];
+    assert_eq!(answer(SWIFT, &later).tools[0].name, "edit");
+    assert!(answer(SWIFT, &[said("user", "hello")]).tools.is_empty());
+}
+
+#[test]
+fn only_what_is_worth_telling_is_news() {
+    let id = Errand::Mend.id();
+    let news = |event: &str, detail: &str| {
+        let change = json!({"event": event, "from": "a", "to": "b", "epoch": 1, "detail": detail});
+        let event = Event { position: 1, at: 0, kind: "task.b".into(), subject: id.to_string(), data: change };
+        TaskNews::of(&id, &event, &[]).map(|told| told.news)
+    };
+    assert_eq!(news("refuse", "red"), Some(News::Refused { why: "red".into() }));
+    assert_eq!(news("deliver", "merged"), Some(News::Delivered { how: "merged".into() }));
+    assert_eq!(news("block", "x"), Some(News::Held { state: "b".into(), why: "x".into() }));
+    assert_eq!((news("start", ""), news("worked", "")), (None, None));
 }
 
 #[test]
 fn every_stage_is_routed_to_its_model_past_one_that_is_not_connected() {
-    let config = configuration(Path::new("/bin/opencode")).unwrap();
-    assert_eq!(config.server.binary, "/bin/opencode");
+    let config = configuration(settings(Path::new("/bin/\"open\" code")).unwrap()).unwrap();
+    assert_eq!(config.server.binary, "/bin/\"open\" code");
+    assert!(config.tiers["flash"].ends_with(&[model(SWIFT), model(CAREFUL)].map(|model| model.to_string())));
     let able = Model { tool_calls: true, text_output: true, ..Model::default() };
     let models = NAMES.map(|name| (name.to_owned(), Model { id: name.into(), ..able.clone() })).into();
     let provider = Provider { source: Source::Config, has_key: true, connected: true, models, ..Provider::default() };
@@ -133,33 +201,62 @@ fn opencode_is_told_the_prices_of_the_ledger() {
 
 #[test]
 fn no_prompt_can_be_taken_for_another() {
-    for (stage, other) in Stage::ALL.into_iter().flat_map(|one| Stage::ALL.map(|other| (one, other))) {
-        assert!(stage == other || !stage.prompt().contains(other.prompt()), "{stage:?} {other:?}");
+    let stages = Stage::ALL.into_iter().map(Stage::prompt);
+    let prompts: Vec<&str> = stages.chain(Errand::ALL.into_iter().map(Errand::description)).collect();
+    for (number, prompt) in prompts.iter().enumerate() {
+        let others = prompts.iter().enumerate().filter(|(other, _)| *other != number);
+        assert!(others.clone().all(|(_, other)| !prompt.contains(other)), "{prompt}");
     }
 }
 
 #[test]
-fn git_is_believed_and_the_agent_is_not() {
+fn git_is_believed_and_the_tasks_are_not() {
     let scratch = Scratch::create().unwrap();
     let environment = hermetic(&scratch, std::env::var("PATH").ok().as_deref(), 1);
     scratch.make_homes().unwrap();
     scratch.make_repository(&environment).unwrap();
-    let gather = || Proof::gather(&scratch, &environment).unwrap().faults();
-    assert!(gather().iter().any(|fault| fault.contains("exactly one new commit")), "{:?}", gather());
+    let git = git(&environment);
+    let repository = scratch.repository();
+    let head = || git.head(&repository).unwrap().unwrap();
+    let look = |merged: &str| {
+        let tasks = Errand::ALL.map(|errand| task(errand, merged, None));
+        Checkout::gather(&scratch, &environment, &tasks).unwrap()
+    };
+    let first = look(&head());
+    assert_eq!((first.branch.as_str(), first.commit), ("main", head()));
+    assert_eq!(first.faults.len(), Errand::ALL.len(), "everything is red before there is any work: {:?}", first.faults);
 
-    let file = scratch.worktree().join(FILE);
-    let mended = fs::read_to_string(&file).unwrap().replace(BROKEN_LINE, MENDED_LINE);
-    fs::write(&file, mended).unwrap();
-    assert!(gather().iter().any(|fault| fault.contains("not committed")), "{:?}", gather());
+    let write = |name: &str, text: &str| fs::write(repository.join(name), text).unwrap();
+    let mended = fs::read_to_string(repository.join(FILE)).unwrap().replace(BROKEN_LINE, MENDED_LINE);
+    write(FILE, &mended);
+    write("check.sh", "test \"$(sh greet.sh Grace)\" = 'Hello, Grace!'");
+    write("count.sh", "echo $#");
+    assert_eq!(look(&head()).faults, ["3 files of the checkout are not as they are committed"]);
 
     let author = Author { name: "a".into(), email: "a@example.invalid".into() };
-    git(&environment).commit_all(&scratch.worktree(), SUBJECT, &author).unwrap();
-    assert_eq!(gather(), Vec::<String>::new());
+    git.commit_all(&repository, "all of it", &author).unwrap();
+    assert_eq!(look(&head()).faults, Vec::<String>::new());
 
-    fs::write(scratch.repository().join(FILE), "touched").unwrap();
-    assert_eq!(gather(), ["the main checkout was touched"]);
-    git(&environment).commit_all(&scratch.repository(), "also wrong", &author).unwrap();
-    assert!(gather().contains(&"the main checkout was touched".to_owned()), "{:?}", gather());
+    let all = head();
+    git.branch_create(&repository, "elsewhere", &all).unwrap();
+    write("count.sh", "echo 7");
+    git.commit_all(&repository, "not ours", &author).unwrap();
+    assert_eq!(look(&all).faults, ["`sh count.sh Ada Grace | grep -qx 2` is red on main"]);
+    let beside = scratch.root().join("beside");
+    git.worktree_add_existing(&repository, &beside, "elsewhere").unwrap();
+    fs::write(beside.join("more"), "").unwrap();
+    let other = git.commit_all(&beside, "on another branch", &author).unwrap().unwrap();
+    let missing = look(&other).faults;
+    assert!(missing.contains(&"main does not have the work of t001".to_owned()), "{missing:?}");
+}
+
+#[test]
+fn a_worker_finds_the_same_places_and_settings() {
+    let scratch = Scratch::create().unwrap();
+    let environment = hermetic(&scratch, None, 1);
+    let paths = Paths::new(|name| environment.get(name).map(Into::into)).unwrap();
+    assert_eq!(paths.data_dir, scratch.data());
+    assert_eq!(environment["SWITCHYARD_CONFIG"], scratch.config().to_string_lossy());
 }
 
 #[tokio::test]

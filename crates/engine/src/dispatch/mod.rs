@@ -62,6 +62,8 @@ pub enum Learning {
 /// What may differ from the configuration for one dispatch.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// What it is called, when somebody has set money aside under that name already.
+    pub id: Option<DispatchId>,
     pub timeout: Option<Limit>,
     pub steps: Option<u32>,
     pub provider_retries: Option<u32>,
@@ -88,6 +90,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            id: None,
             timeout: None,
             steps: None,
             provider_retries: None,
@@ -155,7 +158,7 @@ pub async fn dispatch(
     let want = session::wanted_server(context, request).await?;
     let mut tries = 0;
     loop {
-        let id = DispatchId(Uuid::now_v7());
+        let id = options.id.filter(|_| tries == 0).unwrap_or_else(|| DispatchId(Uuid::now_v7()));
         let acquired = tokio::select! {
             acquired = acquire(context, id, &want) => acquired?,
             () = cancel.cancelled() => return Err(Refusal::Cancelled),

@@ -6,18 +6,20 @@ use super::{
     spawn::spawn_worker,
 };
 use crate::{
-    Context,
+    Context, budget,
     catalogue::Refresh,
-    choose::{self, decide},
+    choose::{self, Decision, decide},
     dispatch::Refusal,
     owner::{here, owner_of, this_process},
 };
 use std::path::Path;
 use switchyard_core::{
-    ErrorClass, ModelRef,
+    DispatchId, ErrorClass, ModelRef,
+    budget::Urgency,
     config::micros,
+    dispatch::{Mode, Request},
     route::{Needs, Selector},
-    task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, Wait, slots},
+    task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, Wait, prompt, slots},
 };
 use switchyard_host::{
     ProcessIdentity,
@@ -25,7 +27,8 @@ use switchyard_host::{
     git::{Git, GitError},
     space::free_bytes,
 };
-use switchyard_store::{NewRun, RunNote, TaskRecord};
+use switchyard_store::{NewRun, Reserve, RunNote, TaskRecord};
+use uuid::Uuid;
 
 /// What became of trying to start a task.
 #[derive(Debug)]
@@ -53,11 +56,19 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
         Ok(chosen) => chosen,
         Err(event) => return put_off(context, &record, *event).await,
     };
-    let (model, tier) = chosen.unzip();
+    let (dispatch, reserve) = match &chosen {
+        Some(decision) => match reserve(context, &record.task, decision).await {
+            Ok(Some(reserve)) => (Some(DispatchId(Uuid::now_v7())), Some(reserve)),
+            Ok(None) => (None, None),
+            Err(event) => return put_off(context, &record, *event).await,
+        },
+        None => (None, None),
+    };
+    let (model, tier) = chosen.map(|decision| (decision.resolution.model, decision.resolution.tier)).unzip();
     let model = model.map(|model: ModelRef| model.to_string());
     let now = now_micros();
     let run = NewRun {
-        dispatch: None,
+        dispatch,
         tier: tier.flatten(),
         slots: slots(candidate, model.as_deref(), limits),
         model,
@@ -65,7 +76,7 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
         worker: this_process().ok(),
         at: now,
         lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
-        reserve: None,
+        reserve,
     };
     let with = With { run: Some(Box::new(run)), ..With::default() };
     fault(context, "claim");
@@ -168,7 +179,7 @@ async fn unfit(task: &Task) -> Option<(Cause, String)> {
 }
 
 /// The model that the task would go to now, with its tier; an event for the task when there is none.
-async fn choose_model(context: &Context, task: &Task) -> Result<Option<(ModelRef, Option<String>)>, Box<Event>> {
+async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>, Box<Event>> {
     let Agent::Opencode { agent } = &task.spec.agent else { return Ok(None) };
     let selector = selector(context, task).map_err(|refusal| Box::new(refused(context, &refusal)))?;
     let tools = Needs { tools: true, ..Needs::default() };
@@ -182,8 +193,31 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<(ModelRef
         agent: agent.as_deref(),
     };
     match decide(context, &wanted, Refresh::IfStale).await {
-        Ok(decision) => Ok(Some((decision.resolution.model, decision.resolution.tier))),
+        Ok(decision) => Ok(Some(decision)),
         Err(refusal) => Err(Box::new(refused(context, &refusal))),
+    }
+}
+
+/// What the claim sets aside in its own transaction, so that no two claims count on the same money.
+async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<Option<Reserve>, Box<Event>> {
+    let id = task.id.to_string();
+    let concern = budget::Concern { task: Some(&id), batch: task.batch.as_deref(), everybody: false };
+    let lines = budget::lines(context, concern).await.map_err(|refusal| Box::new(refused(context, &refusal)))?;
+    let Ok(model) = decision.listed.catalogue.find(&decision.resolution.model) else { return Ok(None) };
+    let exact = Selector::Exact(decision.resolution.model.clone());
+    let request = Request::plain(prompt(task), exact, Mode::Agent, &task.spec.repository);
+    let planned = budget::Planned {
+        lines: &lines,
+        urgency: Urgency::Normal,
+        request: &request,
+        resolution: &decision.resolution,
+        model,
+        left: None,
+        steps: context.config.supervise.steps,
+    };
+    match budget::reserve_for(context, &planned).await {
+        Ok(reserve) => Ok(reserve),
+        Err(budget::OverBudget(why)) => Err(Box::new(refused(context, &Refusal::Budget { why }))),
     }
 }
 

@@ -8,6 +8,7 @@ mod change;
 mod claim;
 mod effects;
 mod fault;
+mod forecast;
 mod lost;
 mod notify;
 mod orders;
@@ -21,6 +22,7 @@ mod worker;
 
 pub use add::{AddError, NewTaskOrder, add, check_orders};
 pub use change::ChangeError;
+pub use forecast::Conflict;
 pub use orders::{cancel, reset, retry};
 pub use pulse::{BREAKER_CLEARED, Pulse, pulse, would_start};
 pub use run_loop::{Told, Watcher, supervise, until_idle};

@@ -2,6 +2,7 @@
 
 use super::{
     change::ChangeError,
+    forecast::{Conflict, conflicts},
     pulse::{breaker_now, limits_now},
 };
 use crate::{Context, owner::is_gone};
@@ -23,6 +24,8 @@ pub struct Status {
     /// Those that do not move, each with its cause.
     pub held: Vec<TaskStatus>,
     pub batches: Vec<BatchStatus>,
+    /// Work that cannot all go in as it is.
+    pub conflicts: Vec<Conflict>,
     /// Why nothing at all is started, when that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<String>,
@@ -88,7 +91,8 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
         )),
         Breaker::Closed => None,
     };
-    Ok(Status { counts, running, held, batches, stalled })
+    let conflicts = conflicts(context).await?;
+    Ok(Status { counts, running, held, batches, conflicts, stalled })
 }
 
 /// A task that a run holds, with who that is.

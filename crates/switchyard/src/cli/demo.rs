@@ -10,7 +10,7 @@ use crate::{
 };
 use show::Show;
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
-use switchyard_agents::opencode::{Sink, locate::NotLocated};
+use switchyard_agents::opencode::locate::NotLocated;
 use switchyard_core::ErrorClass;
 use switchyard_engine::{
     Context,
@@ -36,10 +36,9 @@ pub async fn run(global: &Global) -> Result<ExitCode, Failure> {
     let show = Arc::new(Show::new(format));
     show.introduce();
     let binary = opencode(&caller, &show, &cancel).await?;
-    let (watching, listening) = (Arc::clone(&show), Arc::clone(&show));
+    let watching = Arc::clone(&show);
     let watcher: demo::Watcher = Arc::new(move |event| watching.event(event));
-    let sink: Sink = Arc::new(move |progress| listening.progress(progress));
-    let result = demo::run(&caller, scratch, &binary, &watcher, &sink, &cancel).await;
+    let result = demo::run(&caller, scratch, &binary, &watcher, &cancel).await;
     show.finish();
     let report = result.map_err(failure)?;
     match format {
@@ -79,6 +78,7 @@ fn failure(error: DemoError) -> Failure {
         DemoError::Config(error) => Failure::configuration(error),
         DemoError::Server(error) => Refusal::Server(error).into(),
         DemoError::Store(error) => error.into(),
+        DemoError::Add(error) => Failure { exit: Exit::Work, ..error.into() },
         DemoError::Refused(refusal) => Failure { exit: Exit::Work, ..refusal.into() },
         DemoError::Cancelled => Failure {
             hint: "run `switchyard demo` again when you are ready".into(),

@@ -51,6 +51,7 @@ fn document(status: &Status, batch: Option<&str>) -> Value {
         "running": status.running,
         "held": status.held,
         "batches": batches,
+        "conflicts": status.conflicts,
         "stalled": status.stalled,
     })
 }
@@ -86,6 +87,16 @@ fn people(status: &Status) {
             .map(|task| vec![task.id.to_string(), task.state.clone(), clean_line(&task.why, ROOM)])
             .collect();
         ui::result(&format!("\n{}", ui::table(&["HELD", "STATE", "WHY"], &rows)));
+    }
+    if !status.conflicts.is_empty() {
+        let rows: Vec<Vec<String>> = status
+            .conflicts
+            .iter()
+            .map(|conflict| {
+                vec![conflict.task.to_string(), conflict.with.clone(), clean_line(&conflict.paths.join(", "), ROOM)]
+            })
+            .collect();
+        ui::result(&format!("\n{}", ui::table(&["CONFLICT", "WITH", "IN"], &rows)));
     }
     if !status.batches.is_empty() {
         let row = |batch: &_| {

@@ -50,15 +50,30 @@ fn the_demo_shows_what_it_promises_and_leaves_nothing() {
         .iter()
         .map(|stage| json!([stage["stage"], stage["dispatch"]["status"], stage["dispatch"]["error"]["class"]]))
         .collect();
-    let expected = json!([
-        ["routed", "ok", null],
-        ["structured", "ok", null],
-        ["agent", "ok", null],
-        ["quota", "error", "quota_exhausted"],
-    ]);
+    let expected = json!([["routed", "ok", null], ["structured", "ok", null], ["quota", "error", "quota_exhausted"]]);
     assert_eq!(Value::from(seen), expected);
     assert_eq!(stages[0]["dispatch"]["route"]["trace"][0]["chosen"], false, "routing had something to pass over");
-    assert_eq!(stages[2]["commit"]["files"], json!([["greet.sh", 1, 1]]));
+    let tasks = report["tasks"].as_array().expect("tasks");
+    let seen: Vec<Value> = tasks
+        .iter()
+        .map(|task| {
+            let tries = task["tries"].as_array().expect("tries").iter();
+            let tries: Vec<Value> = tries.map(|one| json!([one["model"], one["outcome"]])).collect();
+            json!([task["id"], task["phase"], task["delivered"]["how"], tries])
+        })
+        .collect();
+    let expected = json!([
+        ["t001", "done", "merged", [["demo/swift", "approved"]]],
+        ["t002", "done", "merged", [["demo/swift", "approved"]]],
+        ["t003", "done", "merged", [["demo/swift", "refused"], ["demo/careful", "approved"]]],
+    ]);
+    assert_eq!(Value::from(seen), expected);
+    let why = tasks[2]["tries"][0]["why"].as_str().expect("a reason");
+    assert!(why.contains("grep -qx 2` ended with exit 1"), "{why}");
+    assert_eq!(report["main"]["faults"], json!([]));
+    let heads: Vec<&Value> = tasks.iter().map(|task| &task["delivered"]["head"]).collect();
+    assert!(heads.contains(&&report["main"]["commit"]), "main is where the last of them was merged: {report:#}");
+    assert!(tasks.iter().all(|task| task["cost_nano_usd"].as_i64().is_some_and(|cost| cost > 0)), "{report:#}");
     assert_eq!(report["cost"]["reported_nano_usd"], report["cost"]["ledger_nano_usd"]);
     assert!(report["cost"]["ledger_nano_usd"].as_i64().is_some_and(|cost| cost > 0));
     nothing_is_left(&env);
@@ -69,22 +84,58 @@ fn people_get_a_table_and_no_colour_without_a_terminal() {
     let env = own_env("demo-people");
     let outcome = env.run(&["demo"]);
     outcome.expect_code(0);
-    for part in ["WHAT", "MODEL", "TOKENS", "demo/careful", "quota_exhausted (expected)", "Next, with your own"] {
+    for part in [
+        "WHAT",
+        "MODEL",
+        "TOKENS",
+        "t002     t001 is done: demo/swift works",
+        "t003     red: `sh count.sh Ada Grace | grep -qx 2` ended with exit 1\n",
+        "t003     try 2: demo/careful",
+        "t003     green, and merged into main at ",
+        "quota_exhausted (expected)",
+        "Next, with your own",
+    ] {
         assert!(outcome.stdout.contains(part), "{part}\n{}", outcome.stdout);
     }
+    let merged = |id: &str| outcome.stdout.find(&format!("{id}     green, and merged")).expect("it was merged");
+    let begun = outcome.stdout.find("t002     t001 is done").expect("it was begun");
+    assert!(merged("t001") < begun && begun < merged("t002"), "{}", outcome.stdout);
     assert!(!outcome.stdout.contains('\u{1b}'), "{}", outcome.stdout);
     assert_eq!(outcome.stderr, "", "there is no progress without a terminal");
     nothing_is_left(&env);
 }
 
-/// Starts the demo and waits until its server is up.
-fn started(env: &TestEnv) -> Child {
+/// The workers of a demo's tasks.
+fn workers_of(env: &TestEnv) -> Vec<u32> {
+    let is_worker = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).split('\0').nth(1) == Some("work")
+    };
+    processes_of(env).into_iter().filter(is_worker).collect()
+}
+
+/// A moment at which the demo may be ended, by the line that it prints then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    ServerUp,
+    TaskAtWork,
+}
+
+/// Starts the demo and waits until it is there.
+fn started(env: &TestEnv, moment: Moment) -> Child {
     let mut child = env.spawn(&["demo"]);
     let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut lines = stdout.lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("is up")), "the server never came up");
+    let sign = match moment {
+        Moment::ServerUp => "is up",
+        Moment::TaskAtWork => "claimed: demo/swift works",
+    };
+    assert!(lines.any(|line| line.contains(sign)), "it never came to {moment:?}");
     // The rest is read, so that a closed pipe is not what ends the demo.
     std::thread::spawn(move || lines.for_each(drop));
+    if moment == Moment::TaskAtWork && Path::new("/proc").exists() {
+        eventually("a worker is there", Duration::from_secs(10), || !workers_of(env).is_empty());
+    }
     child
 }
 
@@ -95,23 +146,28 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn an_interrupt_ends_it_cleanly() {
-    let env = own_env("demo-interrupt");
-    let child = started(&env);
-    signal(&child, "-INT");
-    let outcome = finish(child);
-    outcome.expect_code(1);
-    assert!(outcome.stderr.contains("the demo was stopped"), "{}", outcome.stderr);
-    nothing_is_left(&env);
+    for moment in [Moment::ServerUp, Moment::TaskAtWork] {
+        let env = own_env(&format!("demo-interrupt-{moment:?}"));
+        let child = started(&env, moment);
+        signal(&child, "-INT");
+        let outcome = finish(child);
+        outcome.expect_code(1);
+        assert!(outcome.stderr.contains("the demo was stopped"), "{}", outcome.stderr);
+        nothing_is_left(&env);
+    }
 }
 
 #[test]
 fn a_kill_leaves_no_process() {
-    let env = own_env("demo-kill");
-    let mut child = started(&env);
-    assert!(!Path::new("/proc").exists() || !processes_of(&env).is_empty(), "the server is one of its processes");
-    signal(&child, "-KILL");
-    child.wait().expect("the demo ends");
-    eventually("the server ends with the demo", Duration::from_secs(15), || processes_of(&env).is_empty());
+    for moment in [Moment::ServerUp, Moment::TaskAtWork] {
+        let env = own_env(&format!("demo-kill-{moment:?}"));
+        let mut child = started(&env, moment);
+        assert!(!Path::new("/proc").exists() || !processes_of(&env).is_empty(), "the server is one of its processes");
+        signal(&child, "-KILL");
+        child.wait().expect("the demo ends");
+        let gone = || processes_of(&env).is_empty();
+        eventually("server and workers end with the demo", Duration::from_secs(15), gone);
+    }
 }
 
 #[test]

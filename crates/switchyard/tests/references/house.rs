@@ -100,7 +100,14 @@ fn decisions_are_pure() {
 fn some_things_are_done_in_one_place_only() {
     let table = [
         // One for OpenCode's servers, one for providers.
-        ("reqwest::Client", vec!["crates/agents/src/openai/direct.rs", "crates/agents/src/opencode/http.rs", "crates/agents/src/webhook.rs"]),
+        (
+            "reqwest::Client",
+            vec![
+                "crates/agents/src/openai/direct.rs",
+                "crates/agents/src/opencode/http.rs",
+                "crates/agents/src/webhook.rs",
+            ],
+        ),
         ("SqliteConnectOptions", vec!["crates/store/src/sqlite/open.rs"]),
         ("std::env::vars", vec!["crates/switchyard/src/settings.rs"]),
     ];

@@ -155,3 +155,56 @@ fn a_task_that_is_cancelled_ends_on_the_server_too() {
     let closed = || yard.env.provider.requests(&key).entries[0].client_closed();
     switchyard_testkit::eventually("the provider to be let go", std::time::Duration::from_secs(20), closed);
 }
+
+#[test]
+fn a_claim_that_no_money_is_left_for_is_not_made() {
+    let yard = Yard::new("money");
+    let limit = ["budget", "configure", "scripted", "--billing-type", "token", "--daily-budget", "0.000001"];
+    yard.env.run(&limit).expect_code(0);
+    let key = yard.env.provider.script("broke", vec![Step::text("paid for")]);
+    let id = yard.add(&[&format!("cost something {key}"), "--model", "scripted/alpha"]);
+    yard.env.run(&["pulse"]).expect_code(0);
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "waiting", "{task:#}");
+    assert_eq!(task["attempts"], json!([]), "nothing was claimed");
+    assert!(task["reason"].as_str().expect("a reason").contains("budget"), "{task:#}");
+    assert_eq!(yard.env.provider.requests(&key).entries.len(), 0);
+    let raise = ["budget", "configure", "scripted", "--daily-budget", "50"];
+    yard.env.run(&raise).expect_code(0);
+    yard.env.run(&["task", "retry", &id]).expect_code(0);
+    yard.env.run(&["pulse"]).expect_code(0);
+    yard.env.provider.wait_for_requests(&key, 1);
+    yard.env.run(&["task", "cancel", &id]).expect_code(0);
+    yard.settle();
+    let status = yard.env.run(&["budget", "status", "--json"]).json();
+    assert!(!status.to_string().contains("\"reserved\":0.0001"), "what was set aside is free again: {status:#}");
+}
+
+#[test]
+fn work_that_nothing_verifies_can_be_judged_by_a_model() {
+    let yard = Yard::with("judged", "judge_model = \"scripted/beta\"\n");
+    let wrong = Step::structured(json!({"verdict": "not_done", "reason": "the file is empty of sense"}));
+    let key = yard.env.provider.script(
+        "judged",
+        vec![
+            write("a.txt", "nonsense\n"),
+            Step::text("done"),
+            wrong,
+            write("a.txt", "sense\n"),
+            Step::text("done"),
+            Step::structured(json!({"verdict": "done", "reason": "it makes sense"})),
+        ],
+    );
+    let id = yard.add(&[&format!("write sense {key}"), "--model", "scripted/alpha"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "done", "{task:#}");
+    assert_eq!(task["attempts"][0]["failure_mode"], "LOGIC", "{task:#}");
+    let reasons = task["receipt"]["reasons"].to_string();
+    assert!(reasons.contains("it makes sense"), "{reasons}");
+    let spent = yard.env.provider.requests(&key).total_reported().cost.as_usd();
+    assert!(
+        (task["cost_usd"].as_f64().expect("a cost") - spent).abs() < 1e-12,
+        "the judge is paid by the task: {task:#}"
+    );
+}

@@ -64,14 +64,25 @@ flash = ["scripted/beta"]
     let follows = format!("plain-0.txt after {}", done[0]);
     let steps = vec![bash("cat plain-0.txt plain-1.txt > both.txt"), Step::text(follows)];
     let needs = format!("{},{}", done[0], done[1]);
-    done.push(night.add("follows", steps, &[&tier[..], &["--depends-on", &needs, "--verify", "test -s both.txt"]].concat()));
-    let limited = vec![Step::status(429).retry_after(1), Step::status(429).retry_after(1), write("limited.txt", "x\n"), Step::text("done")];
+    done.push(night.add(
+        "follows",
+        steps,
+        &[&tier[..], &["--depends-on", &needs, "--verify", "test -s both.txt"]].concat(),
+    ));
+    let limited = vec![
+        Step::status(429).retry_after(1),
+        Step::status(429).retry_after(1),
+        write("limited.txt", "x\n"),
+        Step::text("done"),
+    ];
     done.push(night.add("limited", limited, &["--model", "scripted/odd"]));
     let hangs = vec![write("hang.txt", "x\n"), Step::hang_mid_stream(), write("hang.txt", "y\n"), Step::text("done")];
     done.push(night.add("hangs", hangs, &tier));
-    let dropped = vec![Step::drop_connection(), Step::drop_connection(), write("dropped.txt", "x\n"), Step::text("done")];
+    let dropped =
+        vec![Step::drop_connection(), Step::drop_connection(), write("dropped.txt", "x\n"), Step::text("done")];
     done.push(night.add("dropped", dropped, &tier));
-    let asks = vec![Step::tool("read", json!({"filePath": "/etc/hostname"})), write("asked.txt", "x\n"), Step::text("done")];
+    let asks =
+        vec![Step::tool("read", json!({"filePath": "/etc/hostname"})), write("asked.txt", "x\n"), Step::text("done")];
     done.push(night.add("asks", asks, &tier));
     let red = vec![write("red.txt", "1\n"), Step::text("done"), write("red.txt", "2\n"), Step::text("done")];
     done.push(night.add("red", red, &[&tier[..], &["--verify", "grep -qx 2 red.txt"]].concat()));
@@ -91,7 +102,11 @@ flash = ["scripted/beta"]
     let leak = || vec![write("key.txt", "AKIAIOSFODNN7EXAMPLE\n"), Step::text("done")];
     let leaking = vec![
         night.add("leak", leak(), &["--model", "scripted/alpha", "--attempts", "1"]),
-        night.add("outside", vec![write("elsewhere.txt", "x\n"), Step::text("done")], &["--model", "scripted/alpha", "--attempts", "1", "--allow-path", "src"]),
+        night.add(
+            "outside",
+            vec![write("elsewhere.txt", "x\n"), Step::text("done")],
+            &["--model", "scripted/alpha", "--attempts", "1", "--allow-path", "src"],
+        ),
     ];
     assert!(done.len() + blocked.len() + leaking.len() >= 20);
     let all: Vec<&String> = done.iter().chain(&blocked).chain(&leaking).collect();

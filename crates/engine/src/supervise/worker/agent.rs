@@ -78,6 +78,7 @@ async fn ask_model(
     }
     let named = task.spec.model.is_some() && task.tally.tier.is_none();
     let options = Options {
+        id: run.and_then(|run| run.dispatch),
         timeout: Some(Limit(deadline)),
         steps: Some(context.config.supervise.steps),
         // A model that only the claim named may be exchanged for another; one that a person named may not.

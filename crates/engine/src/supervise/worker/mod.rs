@@ -8,6 +8,7 @@ mod deliver;
 mod ended;
 mod gather;
 mod life;
+mod opinion;
 mod parent;
 mod place;
 mod pull_request;
@@ -15,6 +16,7 @@ mod verify;
 
 pub use verify::{Verified, VerifyError, verify};
 
+pub(crate) use place::git;
 pub(crate) use pull_request::look_at_pull_request;
 
 /// Removes what a settled task has left in the file system, as far as nothing is lost by that.
@@ -38,6 +40,7 @@ use crate::{
 };
 use ended::Ended;
 use life::Life;
+use opinion::{Opinion, opinion};
 use place::Place;
 use serde_json::Value;
 use switchyard_core::{
@@ -196,17 +199,32 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
     if life.is_over() {
         return Err(WorkError::Over);
     }
-    let (event, good, reasons, findings) = match findings {
+    let (event, reasons, findings) = match findings {
         Ok(findings) => match judge(&record.task.spec, &findings) {
-            Judgement::Good { reasons } => {
+            Judgement::Good { mut reasons } => {
+                let said = match &place {
+                    Some(place) => opinion(context, &record.task, place, &findings, life.stop()).await,
+                    None => Opinion::NotAsked,
+                };
+                if life.is_over() {
+                    return Err(WorkError::Over);
+                }
+                match said {
+                    Opinion::NotAsked => {}
+                    Opinion::Stands(said) => reasons.push(said),
+                    Opinion::Against(failure) => {
+                        let event = refused(failure, tier, &ended);
+                        return conclude(context, record, event, Vec::new(), findings).await;
+                    }
+                }
                 let head = findings.head.as_ref().map(|head| head.commit.clone()).unwrap_or_default();
-                (Event::Approve { head }, true, reasons, findings)
+                (Event::Approve { head }, reasons, findings)
             }
-            Judgement::Bad(failure) => (refused(failure, tier, &ended), false, Vec::new(), findings),
+            Judgement::Bad(failure) => (refused(failure, tier, &ended), Vec::new(), findings),
         },
         Err(problem) => {
             let failure = Failure::environment(problem.clone(), problem);
-            (refused(failure, tier, &ended), false, Vec::new(), gather::nothing(&ended))
+            (refused(failure, tier, &ended), Vec::new(), gather::nothing(&ended))
         }
     };
     if matches!(&findings.end, End::Stopped { why: Stop::Cancelled }) {
@@ -215,6 +233,18 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
             return Ok(Box::new(now));
         }
     }
+    conclude(context, record, event, reasons, findings).await
+}
+
+/// Writes the verdict down, with the evidence that it rests on.
+async fn conclude(
+    context: &Context,
+    record: &TaskRecord,
+    event: Event,
+    reasons: Vec<String>,
+    findings: Findings,
+) -> Result<Box<TaskRecord>, WorkError> {
+    let good = matches!(event, Event::Approve { .. });
     let with = With { note: noted(&event), receipt: Some(receipt(record, good, reasons, findings)), ..With::default() };
     fault(context, "judge");
     let judged = step(context, record, event, with).await;

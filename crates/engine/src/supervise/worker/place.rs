@@ -36,7 +36,7 @@ impl Place {
 }
 
 /// Git without the repository's hooks: they are for people, and could hang or refuse what must not be lost.
-pub(super) fn git() -> Git {
+pub(crate) fn git() -> Git {
     let mut git = Git::default();
     for (name, value) in
         [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.hooksPath"), ("GIT_CONFIG_VALUE_0", "/dev/null")]

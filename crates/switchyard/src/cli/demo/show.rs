@@ -1,23 +1,24 @@
-//! The demo on the screen: a sign of life while it runs, a few lines for each stage as it ends, one table.
+//! The demo on the screen: a sign of life while it runs, a few lines for each stage as it ends and for each task as it
+//! goes on, one table.
 
-use super::words::{closing, narrate, row};
+use super::words::{closing, narrate, queued, rows, tell};
 use crate::ui::{self, Format};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
-use switchyard_agents::opencode::{Progress, TESTED_VERSION};
+use switchyard_agents::opencode::TESTED_VERSION;
 use switchyard_core::duration;
-use switchyard_engine::demo::{DemoEvent, DemoReport, Stage};
+use switchyard_engine::demo::{DemoEvent, DemoReport, Errand};
 
 #[derive(Debug)]
 pub struct Show {
     format: Format,
     spinner: ProgressBar,
-    /// The tools of the stage that runs, in order.
-    tools: Mutex<Vec<String>>,
+    /// Headings until now.
+    headings: AtomicUsize,
 }
 
 impl Show {
@@ -25,7 +26,7 @@ impl Show {
         let spinner = if ui::stderr_is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
         spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Self { format, spinner, tools: Mutex::default() }
+        Self { format, spinner, headings: AtomicUsize::new(0) }
     }
 
     pub fn introduce(&self) {
@@ -51,27 +52,14 @@ impl Show {
                 ui::result("");
                 ui::result(&format!("OpenCode {version} is up ({})", duration::show(took)));
             }),
-            DemoEvent::Begun(stage) => {
-                self.tools().clear();
-                self.wait_for(stage.title());
+            DemoEvent::Begun(stage) => self.wait_for(stage.title()),
+            DemoEvent::Ended(report) => self.chapter(report.title, &narrate(&report)),
+            DemoEvent::Queued => {
+                self.chapter(Errand::TITLE, &queued());
+                self.wait_for("the tasks are at work");
             }
-            DemoEvent::Ended(report) => {
-                let lines = narrate(&report, &self.tools());
-                self.say(|| {
-                    ui::result("");
-                    ui::frame(&format!("{}. {}", number(report.stage), report.title));
-                    lines.iter().for_each(|line| ui::result(line));
-                });
-            }
+            DemoEvent::Task(news) => self.say(|| tell(&news).iter().for_each(|line| ui::result(line))),
             DemoEvent::CleaningUp => self.wait_for("cleaning up"),
-        }
-    }
-
-    pub fn progress(&self, progress: Progress) {
-        if let Progress::Tool { tool, title, .. } = progress {
-            let call = format!("{tool} {title}").trim_end().to_owned();
-            self.spinner.set_message(call.clone());
-            self.tools().push(call);
         }
     }
 
@@ -80,11 +68,19 @@ impl Show {
     }
 
     pub fn conclude(&self, report: &DemoReport) {
-        let rows: Vec<_> = report.stages.iter().map(row).collect();
         ui::result("");
-        ui::result(&ui::table(&["WHAT", "MODEL", "RESULT", "TIME", "TOKENS", "COST"], &rows));
+        ui::result(&ui::table(&["WHAT", "MODEL", "RESULT", "TIME", "TOKENS", "COST"], &rows(report)));
         ui::result("");
         closing(report).iter().for_each(|line| ui::result(line));
+    }
+
+    fn chapter(&self, title: &str, lines: &[String]) {
+        let number = self.headings.fetch_add(1, Ordering::Relaxed) + 1;
+        self.say(|| {
+            ui::result("");
+            ui::frame(&format!("{number}. {title}"));
+            lines.iter().for_each(|line| ui::result(line));
+        });
     }
 
     fn wait_for(&self, what: &str) {
@@ -99,12 +95,4 @@ impl Show {
         // Suspending a spinner draws it again, also one that has nothing to say yet.
         if self.spinner.message().is_empty() { words() } else { self.spinner.suspend(words) }
     }
-
-    fn tools(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn number(stage: Stage) -> usize {
-    Stage::ALL.iter().position(|other| *other == stage).unwrap_or_default() + 1
 }

@@ -1,15 +1,16 @@
-//! What the demo says: the lines of a stage, its row in the table, and the end. Pure; nothing is printed here.
+//! What the demo says: the lines of a stage and of a task, the rows of the table, and the end. Pure; nothing is printed
+//! here.
 
 use std::time::Duration;
 use switchyard_core::{Nano, duration, route::Step};
-use switchyard_engine::demo::{DemoReport, Stage, StageReport};
+use switchyard_engine::demo::{DemoReport, Errand, News, Stage, StageReport, TaskNews, TaskReport};
 
 /// Narrower than most terminals, so that the indented lines stay indented.
 const WIDTH: usize = 78;
 const INDENT: usize = 12;
 
 /// What a stage was asked, where it went and why, and what came of it.
-pub fn narrate(report: &StageReport, tools: &[String]) -> Vec<String> {
+pub fn narrate(report: &StageReport) -> Vec<String> {
     let dispatch = &report.dispatch;
     let mut lines = Vec::new();
     let mut tell = |label: &str, text: &str| lines.extend(labelled(label, text));
@@ -23,9 +24,6 @@ pub fn narrate(report: &StageReport, tools: &[String]) -> Vec<String> {
         }
     }
     report.refused_values().for_each(|fault| tell("refused", fault));
-    if report.stage == Stage::Agent && !tools.is_empty() {
-        tell("tools", &tools.join(", "));
-    }
     match (&dispatch.structured, &dispatch.error) {
         (_, Some(error)) => {
             tell("error", &format!("{}: {}", error.class, error.message));
@@ -34,17 +32,38 @@ pub fn narrate(report: &StageReport, tools: &[String]) -> Vec<String> {
         (Some(value), None) => tell("answer", &value.to_string()),
         (None, None) => tell("answer", &dispatch.text),
     }
-    if let Some(proof) = &report.commit {
-        let changes =
-            proof.files.iter().map(|(path, added, deleted)| format!("{} +{added} -{deleted}", path.display()));
-        let changes = changes.collect::<Vec<_>>().join(", ");
-        tell("commit", &format!("{} {} ({changes})", proof.commit, proof.subject));
-        if proof.main_untouched {
-            tell("", &format!("on branch {} in its worktree; the main checkout is untouched", proof.branch));
-        }
-    }
     report.faults.iter().for_each(|fault| tell("WRONG", fault));
     lines
+}
+
+/// What the tasks are, before anything happens to them.
+pub fn queued() -> Vec<String> {
+    let line = |errand: Errand| {
+        let after = errand.depends_on().map(|other| format!(" (after {})", other.id())).unwrap_or_default();
+        labelled(errand.id().as_str(), &format!("{}{after}", errand.description()))
+    };
+    Errand::ALL.into_iter().flat_map(line).chain([String::new()]).collect()
+}
+
+/// What has happened to a task.
+pub fn tell(told: &TaskNews) -> Vec<String> {
+    let blocker = Errand::ALL.into_iter().find(|errand| errand.id() == told.task).and_then(Errand::depends_on);
+    let text = match (&told.news, blocker) {
+        (News::Claimed { number: 1, model }, Some(blocker)) => {
+            format!("{} is done: {model} works in a worktree of its own", blocker.id())
+        }
+        (News::Claimed { number: 1, model }, None) => format!("claimed: {model} works in a worktree of its own"),
+        (News::Claimed { number, model }, _) => format!("try {number}: {model} is told what went wrong, and goes on"),
+        (News::Refused { why }, _) => format!("red: {}", first_line(why)),
+        (News::Delivered { how }, _) => format!("green, and {how}"),
+        (News::Held { state, why }, _) => format!("{state}: {}", first_line(why)),
+    };
+    labelled(told.task.as_str(), &text)
+}
+
+/// What follows is the output of a command.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim_end_matches(':')
 }
 
 /// A label, and the text beside it in as many lines as it needs.
@@ -65,19 +84,40 @@ fn labelled(label: &str, text: &str) -> Vec<String> {
     labels.zip(lines).map(|(label, line)| format!("   {label:<width$} {line}")).collect()
 }
 
-pub fn row(report: &StageReport) -> Vec<String> {
+/// In the order in which it happened.
+pub fn rows(report: &DemoReport) -> Vec<Vec<String>> {
+    let (last, first): (Vec<_>, Vec<_>) = report.stages.iter().partition(|stage| stage.stage == Stage::Quota);
+    let tasks = report.tasks.iter().map(task_row);
+    first.into_iter().map(stage_row).chain(tasks).chain(last.into_iter().map(stage_row)).collect()
+}
+
+fn task_row(report: &TaskReport) -> Vec<String> {
+    let result = match report.merged() {
+        _ if !report.faults.is_empty() => "WRONG".to_owned(),
+        Some(commit) => {
+            let short: String = commit.chars().take(7).collect();
+            let at = if report.tries.len() > 1 { format!(", at try {}", report.tries.len()) } else { String::new() };
+            format!("merged {short}{at}")
+        }
+        None => report.phase.to_string(),
+    };
+    let model = report.tries.last().map(|last| last.model.clone()).unwrap_or_default();
+    let took = duration::show(Duration::from_millis(report.duration_ms));
+    let cost = report.cost_nano_usd.map_or_else(|| "unknown".to_owned(), |cost| cost.to_string());
+    vec![report.id.to_string(), model, result, took, report.tokens.to_string(), cost]
+}
+
+fn stage_row(report: &StageReport) -> Vec<String> {
     let dispatch = &report.dispatch;
     let what = match report.stage {
         Stage::Routed => "routed",
         Stage::Structured => "structured",
-        Stage::Agent => "agent",
         Stage::Quota => "used up",
     };
-    let result = match (&dispatch.error, &report.commit) {
+    let result = match &dispatch.error {
         _ if !report.faults.is_empty() => "WRONG".to_owned(),
-        (Some(error), _) => format!("{} (expected)", error.class),
-        (None, Some(proof)) => format!("ok, commit {}", proof.commit),
-        (None, None) => match report.refused_values().count() {
+        Some(error) => format!("{} (expected)", error.class),
+        None => match report.refused_values().count() {
             0 => "ok".to_owned(),
             refused => format!("ok, at try {}", refused + 1),
         },
@@ -102,10 +142,22 @@ pub fn closing(report: &DemoReport) -> Vec<String> {
             cost.reported_nano_usd.0, cost.ledger_nano_usd.0
         )
     };
-    let verdict = match report.stages.iter().filter(|stage| !stage.faults.is_empty()).count() {
-        0 if report.ok => "All as it should be".to_owned(),
-        0 => "The stages are right, but the costs are WRONG".to_owned(),
-        wrong => format!("{wrong} of {} stages went WRONG", report.stages.len()),
+    let (main, tasks) = (&report.main, &report.tasks);
+    let delivered = if main.faults.is_empty() {
+        format!(
+            "{} has the work of all {} tasks; it is verified there, and the checkout is clean.",
+            main.branch,
+            tasks.len()
+        )
+    } else {
+        format!("WRONG: {}.", main.faults.join("; "))
+    };
+    let faults = report.stages.iter().map(|stage| &stage.faults).chain(tasks.iter().map(|task| &task.faults));
+    let faults = faults.chain([&main.faults]).filter(|faults| !faults.is_empty()).count();
+    let verdict = match faults {
+        0 if report.ok => "All as it should be",
+        0 => "The work is right, but the costs are WRONG",
+        _ => "Not all went as it should",
     };
     let next: &[&str] = if report.ok {
         &[
@@ -117,13 +169,14 @@ pub fn closing(report: &DemoReport) -> Vec<String> {
         &["Next, to find the cause:", "  switchyard doctor"]
     };
     let ended = format!("{verdict}, in {took}. What ran is ended, and the scratch files are gone.");
-    [bill, ended, String::new()].into_iter().chain(next.iter().map(|line| (*line).to_owned())).collect()
+    [delivered, bill, ended, String::new()].into_iter().chain(next.iter().map(|line| (*line).to_owned())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use switchyard_engine::demo::CostCheck;
+    use switchyard_core::task::{Delivered, Phase, TaskId};
+    use switchyard_engine::demo::{Checkout, CostCheck, TryReport};
 
     #[test]
     fn long_texts_stay_beside_their_label() {
@@ -140,11 +193,13 @@ mod tests {
 
     #[test]
     fn a_wrong_end_is_never_called_right() {
-        let report = |ok, ledger| DemoReport {
+        let report = |ok, ledger, faults: Vec<String>| DemoReport {
             ok,
             opencode: "/bin/opencode".into(),
             opencode_version: "1".into(),
             stages: Vec::new(),
+            tasks: Vec::new(),
+            main: Checkout { branch: "main".into(), commit: "1".into(), faults },
             cost: CostCheck {
                 reported_nano_usd: Nano(5),
                 ledger_nano_usd: Nano(ledger),
@@ -153,12 +208,58 @@ mod tests {
             },
             duration_ms: 1200,
         };
-        assert!(!closing(&report(true, 5)).join(" ").contains("WRONG"));
-        let wrong = closing(&report(false, 6)).join(" ");
+        assert!(!closing(&report(true, 5, Vec::new())).join(" ").contains("WRONG"));
+        let wrong = closing(&report(false, 6, Vec::new())).join(" ");
         assert!(
             wrong.contains("WRONG: 5 nano-dollars were reported, but the provider's own ledger says 6."),
             "{wrong}"
         );
-        assert!(!wrong.contains("All as it should be"), "{wrong}");
+        assert!(wrong.contains("The work is right") && !wrong.contains("All as it should be"), "{wrong}");
+        let missing = closing(&report(false, 5, vec!["main does not have the work of t002".into()])).join(" ");
+        assert!(missing.contains("WRONG: main does not have the work of t002. "), "{missing}");
+        assert!(!missing.contains("right") && !missing.contains("All as it should be"), "{missing}");
+    }
+
+    #[test]
+    fn a_task_is_told_in_a_line_for_each_thing_that_happens() {
+        let told = |number: u64, news| tell(&TaskNews { task: TaskId::numbered(number), news }).join("\n");
+        let claimed = |number| News::Claimed { number, model: "demo/swift".into() };
+        let refused = News::Refused { why: "`sh a.sh` ended with exit 1:\nwhat it printed".into() };
+        let delivered = News::Delivered { how: "merged into main at 0123456789".into() };
+        let held = News::Held { state: "blocked".into(), why: "no model".into() };
+        let table = [
+            (told(1, claimed(1)), "   t001     claimed: demo/swift works in a worktree of its own"),
+            (told(2, claimed(1)), "   t002     t001 is done: demo/swift works in a worktree of its own"),
+            (told(2, claimed(2)), "   t002     try 2: demo/swift is told what went wrong, and goes on"),
+            (told(3, refused), "   t003     red: `sh a.sh` ended with exit 1"),
+            (told(3, delivered), "   t003     green, and merged into main at 0123456789"),
+            (told(3, held), "   t003     blocked: no model"),
+        ];
+        for (seen, expected) in table {
+            assert_eq!(seen, expected);
+        }
+        assert_eq!(queued().len(), Errand::ALL.len() + 1, "each fits a line: {:#?}", queued());
+    }
+
+    #[test]
+    fn the_row_of_a_task_says_how_it_ended() {
+        let tried =
+            |outcome: &str| TryReport { model: "demo/careful".into(), outcome: outcome.into(), why: String::new() };
+        let report = |tries, faults: Vec<String>| TaskReport {
+            id: TaskId::numbered(3),
+            description: "count".into(),
+            depends_on: Vec::new(),
+            phase: Phase::Done,
+            tries,
+            delivered: Some(Delivered::Merged { base: "main".into(), head: "0123456789abcdef".into() }),
+            cost_nano_usd: None,
+            tokens: 7,
+            duration_ms: 1500,
+            faults,
+        };
+        let good = task_row(&report(vec![tried("refused"), tried("approved")], Vec::new()));
+        assert_eq!(good, ["t003", "demo/careful", "merged 0123456, at try 2", "1.5s", "7", "unknown"]);
+        assert_eq!(task_row(&report(vec![tried("approved")], Vec::new()))[2], "merged 0123456");
+        assert_eq!(task_row(&report(vec![tried("approved")], vec!["one".into()]))[2], "WRONG");
     }
 }

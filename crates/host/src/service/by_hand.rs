@@ -1,0 +1,104 @@
+//! Whether something that somebody else wrote runs a supervisor already. It reads commands roughly, as a person would
+//! who looks for the word: a false alarm costs one `--force`, an overlooked one two supervisors.
+
+/// Whether this shell command runs `switchyard supervise` or `switchyard pulse`.
+#[must_use]
+pub fn runs_switchyard(command: &str) -> bool {
+    simple_commands(command).iter().any(|words| {
+        let mut words = words.iter();
+        // What stands before can be a time, variables, or another program that starts ours.
+        words.any(|word| word.rsplit('/').next() == Some("switchyard")) && {
+            let mut rest = words.filter(|word| !word.starts_with("--server="));
+            let mut word = rest.next();
+            while word.is_some_and(|word| word.starts_with('-')) {
+                if word.is_some_and(|word| word == "--server") {
+                    rest.next();
+                }
+                word = rest.next();
+            }
+            word.is_some_and(|word| word == "supervise" || word == "pulse")
+        }
+    })
+}
+
+/// The first line of a systemd unit that runs it.
+#[must_use]
+pub fn in_unit(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).find(|line| {
+        let command = line.strip_prefix("ExecStart").map(|rest| rest.trim_start());
+        command.and_then(|rest| rest.strip_prefix('=')).is_some_and(runs_switchyard)
+    })
+}
+
+/// Whether the strings of a property list, one after the other, run it.
+#[must_use]
+pub fn in_property_list(text: &str) -> bool {
+    let strings = text.split("<string>").skip(1).filter_map(|rest| rest.split("</string>").next());
+    runs_switchyard(&strings.collect::<Vec<_>>().join(" "))
+}
+
+/// The words of each command between `;`, `&`, `|` and brackets, without their quotes.
+fn simple_commands(text: &str) -> Vec<Vec<String>> {
+    let mut commands = vec![Vec::new()];
+    let mut word = String::new();
+    let mut quote = None;
+    let finish = |word: &mut String, commands: &mut Vec<Vec<String>>| {
+        let word = std::mem::take(word);
+        if let Some(words) = commands.last_mut().filter(|_| !word.is_empty()) {
+            words.push(word);
+        }
+    };
+    for letter in text.chars() {
+        match letter {
+            '\'' | '"' if quote.is_none() => quote = Some(letter),
+            '\'' | '"' if quote == Some(letter) => quote = None,
+            // A command in quotes is often one for another shell, so its words count as words too.
+            _ if letter.is_whitespace() => finish(&mut word, &mut commands),
+            ';' | '&' | '|' | '(' | ')' if quote.is_none() => {
+                finish(&mut word, &mut commands);
+                commands.push(Vec::new());
+            }
+            '\\' => {}
+            _ => word.push(letter),
+        }
+    }
+    finish(&mut word, &mut commands);
+    commands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_recognised() {
+        let table = [
+            ("*/2 * * * * switchyard pulse", true),
+            ("@reboot /opt/bin/switchyard supervise --batch a", true),
+            ("*/5 * * * * cd /x && SWITCHYARD_DATA_DIR=/d '/a b/switchyard' --json pulse >>log 2>&1", true),
+            ("0 * * * * flock -n /tmp/l sh -c \"switchyard --server http://h pulse\"", true),
+            ("0 * * * * switchyard --server=http://h pulse", true),
+            ("-/home/ann/my\\ bin/switchyard supervise", true),
+            ("0 9 * * * switchyard dispatch 'take my pulse'", false),
+            ("0 9 * * * switchyard task list; pulse", false),
+            ("0 9 * * * /opt/switchyard/other pulse", false),
+            ("0 9 * * * myswitchyard pulse", false),
+            ("switchyard", false),
+            ("", false),
+        ];
+        for (command, expected) in table {
+            assert_eq!(runs_switchyard(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn foreign_files_are_looked_into() {
+        let unit = "[Service]\nExecStartPre=/bin/true\n ExecStart = -/opt/switchyard supervise\n";
+        assert_eq!(in_unit(unit), Some("ExecStart = -/opt/switchyard supervise"));
+        assert_eq!(in_unit("[Service]\nExecStart=/opt/switchyard dashboard\n# ExecStart=switchyard pulse\n"), None);
+        let list =
+            |word: &str| format!("<array>\n<string>/opt/x y/switchyard</string>\n<string>{word}</string></array>");
+        assert!(in_property_list(&list("pulse")));
+        assert!(!in_property_list(&list("status")));
+    }
+}
