@@ -45,14 +45,24 @@ pub fn show(what: &str, figure: f64, unit: &str) {
 pub fn quantile(times: &[Duration], fraction: f64) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "an index into a short list"
-    )]
-    let index = ((sorted.len() - 1) as f64 * fraction).round() as usize;
-    sorted[index]
+    sorted[place_of(fraction, sorted.len())]
+}
+
+/// The same for plain numbers, which may be below zero.
+pub fn fraction_of(values: &[f64], fraction: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted[place_of(fraction, sorted.len())]
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "an index into a short list"
+)]
+fn place_of(fraction: f64, count: usize) -> usize {
+    ((count - 1) as f64 * fraction).round() as usize
 }
 
 pub fn millis(duration: Duration) -> f64 {

@@ -11,18 +11,21 @@
 )]
 
 mod bare;
+mod density;
 mod dispatch;
 mod figures;
 mod learning;
 mod many;
 mod million;
+mod process;
+mod queue;
 mod route;
 mod startup;
 
 use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
 
-const PARTS: [&str; 6] = ["start", "route", "learning", "million", "dispatch", "many"];
+const PARTS: [&str; 8] = ["start", "route", "learning", "million", "dispatch", "many", "queue", "density"];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -49,6 +52,12 @@ fn main() -> ExitCode {
     }
     if wants("million") {
         million::measure(&program, &scratch, &mut limits);
+    }
+    if wants("queue") {
+        queue::measure(&program, &scratch, &mut limits);
+    }
+    if wants("density") {
+        density::measure(&program, &scratch, &mut limits);
     }
     if wants("many") {
         let env = TestEnv::new("many", &program, &scratch);

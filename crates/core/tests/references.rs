@@ -74,7 +74,12 @@ fn events() -> Vec<Event> {
         Event::Worked,
         Event::Approve { head: head.clone() },
     ];
-    events.extend(failures().into_iter().map(|failure| Event::Refuse { failure, tier: None, model: None }));
+    events.extend(failures().into_iter().map(|failure| Event::Refuse {
+        failure,
+        tier: None,
+        model: None,
+        resume: None,
+    }));
     events.push(Event::Propose { url: "u".into(), head: head.clone(), until: NOW });
     events.extend([
         Event::Deliver { delivered: Delivered::Merged { base: "main".into(), head } },

@@ -57,3 +57,8 @@ pub(crate) fn is_gone(owner: &Owner) -> bool {
 pub(crate) fn here() -> String {
     format!("{}#{}", machine::name(), machine::boot())
 }
+
+/// Whether something belongs to this machine, as it runs now or as it ran before.
+pub(crate) fn same_machine(host: &str) -> bool {
+    host.rsplit_once('#').is_some_and(|(name, _)| name == machine::name())
+}

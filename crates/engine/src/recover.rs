@@ -2,7 +2,7 @@
 //! closed in the store. Safe to repeat, and safe when two processes do it at once.
 
 use crate::{Context, owner::is_gone, server::endpoint_of};
-use switchyard_agents::opencode::{Client, Endpoint, TreeUsage, read_tree, stop_sessions};
+use switchyard_agents::opencode::{Client, Endpoint, StopOutcome, TreeUsage, read_tree, stop_sessions};
 use switchyard_core::DispatchId;
 use switchyard_host::clock::now_micros;
 use switchyard_store::{
@@ -28,8 +28,13 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
         if waits && is_elsewhere(context, &running).await {
             continue;
         }
+        let mut goes_on = false;
         for attempt in running {
-            settle(context, dispatch, attempt).await?;
+            goes_on |= settle(context, dispatch, attempt).await? == Settled::GoesOn;
+        }
+        // As long as its agent may still write and spend, it is not over; whoever comes next tries again.
+        if goes_on && waits {
+            continue;
         }
         for attempt in &dispatch.attempts {
             if let Some(session) = &attempt.session {
@@ -66,7 +71,14 @@ async fn is_elsewhere(context: &Context, attempts: &[&AttemptRecord]) -> bool {
     false
 }
 
-async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptRecord) -> Result<()> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    Done,
+    /// Its run could not be ended.
+    GoesOn,
+}
+
+async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptRecord) -> Result<Settled> {
     let mut end = AttemptEnd {
         at: now_micros(),
         status: RunStatus::Abandoned,
@@ -89,16 +101,35 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
             }
         };
         if let Some(session) = session {
-            close_session(context, &client, &session, &mut end).await?;
+            let stopped = close_session(context, &client, &session, &mut end).await?;
+            let recent = now_micros() - dispatch.began_at < GIVE_UP_AFTER_MICROS;
+            if recent && may_go_on(context, attempt, stopped).await? {
+                return Ok(Settled::GoesOn);
+            }
         }
     }
-    context.store.finish_attempt(dispatch.id, attempt.ordinal, &end).await
+    context.store.finish_attempt(dispatch.id, attempt.ordinal, &end).await?;
+    Ok(Settled::Done)
 }
 
-async fn close_session(context: &Context, client: &Client, session: &str, end: &mut AttemptEnd) -> Result<()> {
+/// Whether a run may still be at work after it was told to stop. A managed server that does not answer is ended by its
+/// keeper before long, and then it is not.
+async fn may_go_on(context: &Context, attempt: &AttemptRecord, stopped: StopOutcome) -> Result<bool> {
+    let servers = context.store.servers().await?;
+    let process =
+        servers.into_iter().find(|server| Some(server.id) == attempt.server).and_then(|server| server.process);
+    let managed_lives = process.is_some_and(|process| !is_gone(&process));
+    Ok(match stopped {
+        StopOutcome::Stopped => false,
+        StopOutcome::StillRunning => attempt.server.is_none() || managed_lives,
+        StopOutcome::Unreachable => managed_lives,
+    })
+}
+
+async fn close_session(context: &Context, client: &Client, session: &str, end: &mut AttemptEnd) -> Result<StopOutcome> {
     let family =
         read_tree(client, session).await.map(|tree| tree.sessions).unwrap_or_else(|_| vec![session.to_owned()]);
-    stop_sessions(client, &family).await;
+    let stopped = stop_sessions(client, &family).await;
     if let Ok(tree) = read_tree(client, session).await {
         // A session that was used before has a past, and that is paid already.
         let (usage, cost) = context.store.spent_in_session(session).await?;
@@ -106,7 +137,7 @@ async fn close_session(context: &Context, client: &Client, session: &str, end: &
         // What was cut off in the middle of an answer is billed and was never reported, so this is a lower bound.
         (end.usage, end.cost) = tree.since(&past);
     }
-    Ok(())
+    Ok(stopped)
 }
 
 /// Says what becomes of the session: one that is to stay is free again, any other waits to be deleted.

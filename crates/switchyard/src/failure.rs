@@ -215,6 +215,7 @@ impl From<AddError> for Failure {
             AddError::NoDirectory(_) | AddError::NoRepository(_) => {
                 Self::usage(message, "name a repository with --repo, or run it in one")
             }
+            AddError::NoBranch { .. } => Self::usage(message, "name a branch with --base, or use `--deliver branch`"),
             AddError::NoBase { .. } => Self::usage(message, "see what there is with `git branch --all`"),
             AddError::NoCommit(_) => Self::usage(message, "work begins from a commit: `git commit --allow-empty`"),
             AddError::OnItself(_) | AddError::Cycle(_) => Self::usage(message, "leave one of the dependencies out"),

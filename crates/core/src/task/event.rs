@@ -15,11 +15,13 @@ pub enum Event {
     Approve {
         head: String,
     },
-    /// The evidence was looked at, and it is not good.
+    /// The evidence was looked at, and it is not good. With a stage, the work itself need not be done again: the next
+    /// claim goes on there.
     Refuse {
         failure: Failure,
         tier: Option<String>,
         model: Option<String>,
+        resume: Option<Stage>,
     },
     /// It was handed over.
     Deliver {

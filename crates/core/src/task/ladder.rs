@@ -2,7 +2,7 @@
 //!
 //! Invariant: only what the model itself did wrong uses up a try. Limits, networks and missing keys never do.
 
-use super::{Cause, Failure, Lift, Rules, TaskSpec, Wait};
+use super::{Cause, Failure, Lift, Rules, Stage, TaskSpec, Wait};
 use crate::{ErrorClass, pattern::FailureMode};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,8 @@ pub struct Tally {
     pub lessons: Vec<String>,
     /// Whether the next try begins from the base and not from what is there.
     pub afresh: bool,
+    /// Where the next claim goes on, when the work itself is done and only something around it was in the way.
+    pub resume: Option<Stage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

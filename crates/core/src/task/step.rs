@@ -4,6 +4,7 @@ use super::{
     Cause, Change, Deliver, Delivered, Effect, Event, Failure, Next, Notice, Phase, Place, Resumed, Rules, Stage,
     State, Step, Tally, TaskId, TaskSpec, Wait, next,
 };
+use crate::pattern::FailureMode;
 use serde::{Deserialize, Serialize};
 
 /// A rest that is at least this long is worth telling: half an hour, in microseconds.
@@ -44,7 +45,7 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
     let state = match (&task.state, event) {
         (State::Queued, Event::Claim) => {
             after.epoch += 1;
-            State::Starting { stage: Stage::Work }
+            State::Starting { stage: after.tally.resume.take().unwrap_or(Stage::Work) }
         }
         // A worker gives its claim back before it has begun when somebody else has the task in the repository itself.
         (State::Queued | State::Running, Event::Postpone { until, wait, detail }) => {
@@ -63,11 +64,11 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             (after.tally.limits, after.tally.troubles) = (0, 0);
             approved(task, head)
         }
-        (State::Evaluating, Event::Refuse { failure, tier, model }) => {
+        (State::Evaluating, Event::Refuse { failure, tier, model, resume }) => {
             learned = Some(Effect::Learn { good: false, failure: Some(failure.clone()) });
             let by = (tier.as_deref(), model.as_deref());
             told = Some(failure.detail.clone());
-            failed(&mut after, &failure, by, rules, now)
+            failed(&mut after, &failure, by, resume, rules, now)
         }
         (State::Delivering { .. } | State::Review { .. }, Event::Propose { url, head, until })
             if task.spec.deliver == Deliver::Pr =>
@@ -80,9 +81,12 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             Event::Deliver { delivered },
         ) if delivered.fits(task.spec.deliver) => State::Done { delivered },
         (State::Review { .. }, Event::Reject { detail }) => State::Blocked { cause: Cause::Rejected, detail },
-        (State::Delivering { .. }, Event::Return { failure }) => {
+        (State::Delivering { head }, Event::Return { failure }) => {
             told = Some(failure.detail.clone());
-            failed(&mut after, &failure, (None, None), rules, now)
+            // Good work that only could not be handed over is not done again.
+            let good = failure.mode != FailureMode::Logic;
+            let resume = good.then(|| Stage::Deliver { head: head.clone() });
+            failed(&mut after, &failure, (None, None), resume, rules, now)
         }
         (
             State::Starting { .. } | State::Running | State::Evaluating | State::Delivering { .. },
@@ -104,8 +108,8 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             State::Waiting { .. } | State::Blocked { .. } | State::Failed { .. } | State::Cancelled { .. },
             Event::Retry,
         ) => {
-            let Tally { lessons, tier, avoid, tries, afresh, .. } = std::mem::take(&mut after.tally);
-            after.tally = Tally { lessons, tier, avoid, tries, afresh, ..Tally::default() };
+            let Tally { lessons, tier, avoid, tries, afresh, resume, .. } = std::mem::take(&mut after.tally);
+            after.tally = Tally { lessons, tier, avoid, tries, afresh, resume, ..Tally::default() };
             // A limit of tries that was reached is no limit to one that is asked for.
             after.tally.tries =
                 after.tally.tries.min(task.spec.attempts.map_or(u32::MAX, |most| most.saturating_sub(1)));
@@ -163,9 +167,16 @@ fn approved(task: &Task, head: String) -> State {
     }
 }
 
-fn failed(task: &mut Task, failure: &Failure, by: (Option<&str>, Option<&str>), rules: &Rules, now: i64) -> State {
+fn failed(
+    task: &mut Task,
+    failure: &Failure,
+    by: (Option<&str>, Option<&str>),
+    resume: Option<Stage>,
+    rules: &Rules,
+    now: i64,
+) -> State {
     let (tally, next) = next(&task.spec, &task.tally, failure, by, rules, now);
-    task.tally = tally;
+    task.tally = Tally { resume, ..tally };
     let detail = failure.detail.clone();
     match next {
         Next::Again => State::Queued,
@@ -182,6 +193,12 @@ fn lost(task: &mut Task, state: &State, detail: String, rules: &Rules) -> State 
     if task.tally.losses > rules.losses {
         let detail = format!("its worker was lost {} times in a row; the last time: {detail}", task.tally.losses);
         return State::Blocked { cause: Cause::Parked, detail };
+    }
+    // A command that works on the directory itself may have done its work, or a part of it. To do it again unasked could
+    // do it twice.
+    if *state == State::Running && task.spec.place == Place::Directory {
+        let detail = format!("{detail}, and whether its command has ended is not known; look, and say retry or cancel");
+        return State::Blocked { cause: Cause::Ambiguous, detail };
     }
     let stage = match (state, handed_over(state)) {
         (State::Starting { stage }, _) => stage.clone(),

@@ -125,7 +125,7 @@ fn a_task_is_right_only_when_the_right_models_tried_it_and_it_is_merged() {
     let faults = task_report::faults;
     assert_eq!(faults(Errand::Count, &done, &[red.clone(), green.clone()]), Vec::<String>::new());
     assert_eq!(faults(Errand::Mend, &done, &[tried(SWIFT, "approved")]), Vec::<String>::new());
-    let at_once = faults(Errand::Count, &done, &[green.clone()]);
+    let at_once = faults(Errand::Count, &done, std::slice::from_ref(&green));
     let expected = "its tries were [demo/careful approved], not [demo/swift refused, demo/careful approved]";
     assert_eq!(at_once, [expected]);
     let failed = State::Failed { detail: "red".into() };

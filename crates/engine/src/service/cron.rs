@@ -80,8 +80,9 @@ pub fn replace(tools: &Tools, before: &[u8], after: &[u8], block: &str) -> Resul
     if read(tools)? != before {
         return Err(ServiceError::CrontabChanged);
     }
-    let failing = |source| ServiceError::File { what: "write", path: std::env::temp_dir(), source };
-    let mut file = tempfile::NamedTempFile::new().map_err(failing)?;
+    let scratch = tools.scratch();
+    let failing = |source| ServiceError::File { what: "write into", path: scratch.to_owned(), source };
+    let mut file = tempfile::NamedTempFile::new_in(scratch).map_err(failing)?;
     file.write_all(after).and_then(|()| file.flush()).map_err(failing)?;
     let path = file.path().to_str().ok_or_else(|| ServiceError::NotText(file.path().to_owned()))?;
     tools.run(&command(after, path))?;

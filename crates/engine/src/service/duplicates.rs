@@ -3,6 +3,7 @@
 use super::{Place, ServiceError, cron, launchd, systemd};
 use serde::Serialize;
 use std::{fmt, fs, path::Path};
+use switchyard_core::redact::redact;
 use switchyard_host::{
     service::{MARK, Manager, cron::Crontab, in_property_list, in_unit},
     text_file::{MOST_CONFIG_BYTES, read_text},
@@ -67,7 +68,16 @@ pub fn by_hand(place: Place<'_>) -> Result<Vec<Duplicate>, ServiceError> {
 
 fn in_crontab(crontab: &Crontab<'_>) -> Vec<Duplicate> {
     let lines = crontab.by_hand().into_iter();
-    lines.map(|text| Duplicate::ByHand { place: "the crontab".into(), text }).collect()
+    lines.map(|text| Duplicate::ByHand { place: "the crontab".into(), text: without_values(&text) }).collect()
+}
+
+/// Variables in a command may be secrets, and need not be seen to find the line.
+fn without_values(line: &str) -> String {
+    let words = line.split_whitespace().map(|word| match word.split_once('=') {
+        Some((name, _)) if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => format!("{name}=…"),
+        _ => word.to_owned(),
+    });
+    redact(&words.collect::<Vec<_>>().join(" "))
 }
 
 fn in_files(place: Place<'_>) -> Result<Vec<Duplicate>, ServiceError> {
@@ -84,7 +94,7 @@ fn foreign(directory: &Path, ending: &str, look: impl Fn(&str) -> Option<String>
     let mut found: Vec<Duplicate> = paths
         .filter_map(|path| {
             let text = read_text(&path, MOST_CONFIG_BYTES).ok().filter(|text| !text.contains(MARK))?;
-            Some(Duplicate::ByHand { place: path.display().to_string(), text: look(&text)? })
+            Some(Duplicate::ByHand { place: path.display().to_string(), text: without_values(&look(&text)?) })
         })
         .collect();
     found.sort_by_key(ToString::to_string);

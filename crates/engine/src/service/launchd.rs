@@ -1,7 +1,7 @@
 //! launchd's jobs of this user.
 
 use super::{
-    Change, Outcome, Place, ServiceError, Standing, Step,
+    Change, Outcome, Place, ServiceError, Standing, Step, ToolError,
     own_file::{Found, ours},
     plan::run,
 };
@@ -24,8 +24,12 @@ fn target(place: Place<'_>) -> String {
     format!("{}/{}", domain(), label(place.instance))
 }
 
-fn is_loaded(place: Place<'_>) -> bool {
-    place.tools.run(&["launchctl", "print", &target(place)]).is_ok()
+fn is_loaded(place: Place<'_>) -> Result<bool, ToolError> {
+    match place.tools.run(&["launchctl", "print", &target(place)]) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_missing() => Err(error),
+        Err(_) => Ok(false),
+    }
 }
 
 pub fn plan_install(place: Place<'_>, service: &Service) -> Result<Change, ServiceError> {
@@ -33,7 +37,7 @@ pub fn plan_install(place: Place<'_>, service: &Service) -> Result<Change, Servi
     let text = property_list(service)?;
     let there = ours(&path)?;
     let same = there.as_deref() == Some(text.as_str());
-    let loaded = is_loaded(place);
+    let loaded = is_loaded(place)?;
     if same && loaded {
         return Ok(Change::nothing(Outcome::Unchanged));
     }
@@ -63,7 +67,7 @@ pub fn plan_uninstall(place: Place<'_>) -> Result<Change, ServiceError> {
         return Ok(Change::nothing(Outcome::Absent));
     }
     let mut steps = Vec::new();
-    if is_loaded(place) {
+    if is_loaded(place)? {
         steps.push(run(&["launchctl", "bootout", &target(place)]));
     }
     steps.push(Step::Remove(path(place)?));

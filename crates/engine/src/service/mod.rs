@@ -19,6 +19,7 @@ pub use duplicates::Duplicate;
 pub use error::{ServiceError, ToolError};
 pub use plan::{Change, Outcome, Step};
 pub use standing::Standing;
+pub use tools::shown as shown_command;
 
 use std::{
     collections::BTreeMap,
@@ -157,7 +158,7 @@ pub fn status(surroundings: &Surroundings) -> Result<Status, ServiceError> {
 
 /// systemd where it answers, launchd on macOS, and cron elsewhere.
 fn available(tools: &Tools) -> Result<Manager, ServiceError> {
-    if systemd::answers(tools) {
+    if systemd::answers(tools).is_ok() {
         Ok(Manager::Systemd)
     } else if cfg!(target_os = "macos") {
         Ok(Manager::Launchd)

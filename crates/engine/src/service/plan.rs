@@ -2,7 +2,11 @@
 
 use super::{ServiceError, cron, tools::Tools};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
-use std::{fs, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use switchyard_host::{
     bounded::wait_until,
     paths::{private_dir, write_private},
@@ -72,7 +76,7 @@ impl Step {
             Self::Directory(path) => private_dir(path).map_err(failing("make", path)),
             Self::Write { path, text } => {
                 if let Some(directory) = path.parent() {
-                    fs::create_dir_all(directory).map_err(failing("make", &directory.to_owned()))?;
+                    fs::create_dir_all(directory).map_err(failing("make", directory))?;
                 }
                 write_private(path, text.as_bytes()).map_err(failing("write", path))
             }
@@ -94,8 +98,8 @@ impl Step {
     }
 }
 
-fn failing(what: &'static str, path: &PathBuf) -> impl FnOnce(std::io::Error) -> ServiceError {
-    let path = path.clone();
+fn failing(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> ServiceError {
+    let path = path.to_owned();
     move |source| ServiceError::File { what, path, source }
 }
 

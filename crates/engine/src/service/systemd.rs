@@ -1,7 +1,7 @@
 //! systemd's manager of this user.
 
 use super::{
-    Change, Outcome, Place, ServiceError, Standing, Step,
+    Change, Outcome, Place, ServiceError, Standing, Step, ToolError,
     own_file::{Found, ours},
     plan::run,
     tools::Tools,
@@ -20,11 +20,14 @@ pub fn directory(place: Place<'_>) -> PathBuf {
     ours.parent().unwrap_or(ours).join("systemd/user")
 }
 
-pub fn answers(tools: &Tools) -> bool {
-    tools.run(&["systemctl", "--user", "show", "--property=Version"]).is_ok()
+/// Fails when there is no manager that this user could talk to.
+pub fn answers(tools: &Tools) -> Result<(), ToolError> {
+    tools.run(&["systemctl", "--user", "show", "--property=Version"]).map(drop)
 }
 
 pub fn plan_install(place: Place<'_>, service: &Service) -> Result<Change, ServiceError> {
+    // Before anything is written.
+    answers(place.tools)?;
     let directory = directory(place);
     let main = main_unit(service.work, place.instance);
     let mut there = false;

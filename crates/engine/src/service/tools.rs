@@ -1,7 +1,7 @@
 //! Runs the programs of the system, with the caller's variables and a deadline.
 
 use super::ToolError;
-use std::{collections::BTreeMap, process::Command, time::Duration};
+use std::{collections::BTreeMap, path::Path, process::Command, time::Duration};
 use switchyard_host::bounded::{self, Finished};
 
 /// They talk to a daemon of the same machine; one that takes longer than this hangs.
@@ -19,6 +19,11 @@ impl Tools {
         // What they say is read: in English, and times without a zone to guess.
         environment.extend([("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())]);
         Self { environment, deadline: DEADLINE }
+    }
+
+    /// Where a file for one of them can be put.
+    pub fn scratch(&self) -> &Path {
+        self.environment.get("TMPDIR").map_or(Path::new("/tmp"), Path::new)
     }
 
     #[cfg(test)]

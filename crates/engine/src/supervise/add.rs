@@ -4,7 +4,7 @@ use crate::{Context, dispatch::Refusal};
 use std::path::{Path, PathBuf};
 use switchyard_core::{
     route::{Selector, check_names},
-    task::{Agent, Place, State, Tally, Task, TaskId, TaskSpec},
+    task::{Agent, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
 };
 use switchyard_host::{clock::now_micros, git::Git};
 use switchyard_store::{NewTask, StoreError};
@@ -30,6 +30,8 @@ pub enum AddError {
     NoRepository(PathBuf),
     #[error("{} has no branch or commit `{base}`", repository.display())]
     NoBase { repository: PathBuf, base: String },
+    #[error("`{base}` is no branch of {}, and only a branch can be delivered to", repository.display())]
+    NoBranch { repository: PathBuf, base: String },
     #[error("{} has no commit yet: make one first", .0.display())]
     NoCommit(PathBuf),
     #[error("a task cannot depend on itself: {0}")]
@@ -66,7 +68,7 @@ pub async fn check_orders(context: &Context, orders: Vec<NewTaskOrder>) -> Resul
 /// A place as it was asked for, and what it turned out to be: many tasks of one are added at once.
 #[derive(Debug)]
 struct Seen {
-    asked: (String, String),
+    asked: (String, String, Deliver),
     repository: String,
     base: String,
 }
@@ -122,7 +124,7 @@ fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<Seen>) 
 
 /// The repository becomes the top of the main working tree, the base a name that git knows.
 fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddError> {
-    let asked = (spec.repository.clone(), spec.base.clone());
+    let asked = (spec.repository.clone(), spec.base.clone(), spec.deliver);
     if let Some(seen) = seen.as_ref().filter(|seen| seen.asked == asked && spec.place == Place::Worktree) {
         (spec.repository, spec.base) = (seen.repository.clone(), seen.base.clone());
         return Ok(());
@@ -147,6 +149,12 @@ fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddE
         git.default_base(&top).map_err(|error| problem(&error))?.name().clone_into(&mut spec.base);
     } else if git.commit_of(&top, &spec.base).is_err() {
         return Err(AddError::NoBase { repository: top, base: spec.base.clone() });
+    }
+    // What is no branch cannot be moved forward.
+    if spec.deliver != Deliver::Branch
+        && git.branch_commit(&top, &spec.base).map_err(|error| problem(&error))?.is_none()
+    {
+        return Err(AddError::NoBranch { repository: top, base: spec.base.clone() });
     }
     spec.repository = canonical(&top);
     *seen = Some(Seen { asked, repository: spec.repository.clone(), base: spec.base.clone() });

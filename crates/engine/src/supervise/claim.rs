@@ -52,7 +52,12 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
     if let Some((cause, detail)) = unfit(&record.task).await {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
-    let chosen = match choose_model(context, &record.task).await {
+    // Work that is done and only has to be evaluated or handed over needs no model.
+    let chosen = match record.task.tally.resume {
+        Some(_) => Ok(None),
+        None => choose_model(context, &record.task).await,
+    };
+    let chosen = match chosen {
         Ok(chosen) => chosen,
         Err(event) => return put_off(context, &record, *event).await,
     };

@@ -12,7 +12,7 @@ use crate::{
 };
 use switchyard_core::{
     pattern::{Evidence, Verdict},
-    task::{Delivered, Effect, Failure, State},
+    task::{Delivered, Effect, Failure, Phase, State},
     todo,
 };
 use switchyard_host::clock::now_micros;
@@ -20,17 +20,19 @@ use switchyard_store::{EffectRecord, Judgement};
 
 /// How long one process may take for what it has taken, in microseconds.
 const LEASE: i64 = 45_000_000;
-/// Few, so that none waits for the others until its lease is over.
-const AT_ONCE: u32 = 4;
-/// How long to wait before the next try, and how often there is one.
-const AGAIN: i64 = 60_000_000;
-const TRIES: u32 = 5;
+/// One at a time, so that none waits for another until its lease is over.
+const AT_ONCE: u32 = 1;
+const IN_A_PASS: u32 = 16;
+/// How long to wait before the second try, in microseconds, and how often it is tried: over some four days.
+const AGAIN: i64 = 30_000_000;
+const TRIES: u32 = 40;
 
 /// Does what is owed. Returns how much that was.
 pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
-    let taken = context.store.take_effects(now_micros(), LEASE, AT_ONCE).await?;
     let mut done = 0;
-    for record in taken {
+    while done < IN_A_PASS {
+        let taken = context.store.take_effects(now_micros(), LEASE, AT_ONCE).await?;
+        let Some(record) = taken.into_iter().next() else { break };
         fault(context, "effect");
         let performed = perform(context, &record).await;
         fault(context, "performed");
@@ -38,13 +40,18 @@ pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
             Ok(result) => context.store.finish_effect(record.id, now_micros(), &result).await?,
             Err(problem) => {
                 let now = now_micros();
-                let again = (record.tries + 1 < TRIES).then(|| now.saturating_add(AGAIN));
-                context.store.defer_effect(record.id, now, &problem, again).await?;
+                context.store.defer_effect(record.id, now, &problem, again(record.tries, now)).await?;
             }
         }
         done += 1;
     }
     Ok(done)
+}
+
+/// The longer it has failed, the longer it rests; after some days it is given up.
+fn again(tries: u32, now: i64) -> Option<i64> {
+    let rest = AGAIN.saturating_mul(1 << tries.min(8));
+    (tries < TRIES).then(|| now.saturating_add(rest))
 }
 
 async fn perform(context: &Context, record: &EffectRecord) -> Result<String, String> {
@@ -68,6 +75,10 @@ async fn perform(context: &Context, record: &EffectRecord) -> Result<String, Str
 /// Writes into TODO.md how the task has ended: done only with evidence, otherwise just no longer claimed.
 async fn mark(context: &Context, record: &EffectRecord, done: bool) -> Result<String, String> {
     let task = context.store.task(&record.task).await.map_err(|error| error.to_string())?.task;
+    // Somebody may have begun it again, and then the claim is needed.
+    if task.epoch != record.epoch || !task.state.phase().is_settled() {
+        return Ok("it goes on".to_owned());
+    }
     let evidence = match &task.state {
         State::Done { delivered: Delivered::PullRequest { url, .. } } if done => {
             url.rsplit('/').next().and_then(|number| number.parse().ok()).map(todo::Evidence::PullRequest)
@@ -77,6 +88,8 @@ async fn mark(context: &Context, record: &EffectRecord, done: bool) -> Result<St
     };
     let marked = match evidence {
         Some(evidence) => claims::complete(context, &task, evidence).await,
+        // It is done as far as anybody knows: others must not be offered it.
+        None if task.state.phase() == Phase::Done => return Ok("it stays claimed: nothing has verified it".to_owned()),
         None => claims::release(context, &task, todo::Force::No).await,
     };
     match marked {

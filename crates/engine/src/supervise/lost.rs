@@ -10,12 +10,18 @@ use super::{
 };
 use crate::{
     Context,
-    owner::{here, identity_of, is_gone},
+    owner::{identity_of, is_gone, same_machine},
     recover::recover_abandoned,
 };
+use std::time::Duration;
 use switchyard_core::{config::micros, task::Event, task::State};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{ErrorKind, RunNote, RunRecord};
+
+/// How long a worker that lives has for showing it.
+const SECOND_LOOK: Duration = Duration::from_secs(2);
+/// Open dispatches that are looked at.
+const OPEN: u32 = 500;
 
 /// Takes back what nobody carries on. Returns how many tasks that were.
 pub(crate) async fn take_back(context: &Context, runs: &[RunRecord]) -> Result<u32, ChangeError> {
@@ -54,12 +60,18 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
     let still = live.iter().find(|now| now.task == run.task && now.epoch == run.epoch);
     let Some(run) = still.filter(|now| why_lost(now).is_some()) else { return Ok(false) };
     // What another machine has cannot be ended from here; its worker finds out by its epoch.
-    if run.host == here() {
+    if same_machine(&run.host) {
         // Before the worker has reported, it is whoever claimed who stands there.
         let worker = run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of);
-        end_processes(&run.task, run.epoch, worker).await;
+        if worker.is_some_and(|worker| worker.is_alive()) && renews_after_all(context, run).await? {
+            return Ok(false);
+        }
+        end_processes(context, &run.task, run.epoch, worker).await;
         // The agent of a dead worker may still be at work on its server, in the worktree that the next will have.
         drop(recover_abandoned(context, None).await);
+        if is_still_written_to(context, run).await? {
+            return Ok(false);
+        }
     }
     let stopping = matches!(record.task.state, State::Stopping { .. });
     let note = RunNote { outcome: Some(if stopping { "cancelled" } else { "lost" }.to_owned()), ..RunNote::default() };
@@ -75,4 +87,20 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
         }
         _ => Ok(false),
     }
+}
+
+/// A machine that slept, or whose clock was set, finds every lease expired. A worker that lives lengthens its own
+/// within a moment.
+async fn renews_after_all(context: &Context, run: &RunRecord) -> Result<bool, ChangeError> {
+    tokio::time::sleep(SECOND_LOOK).await;
+    let live = context.store.live_runs().await?;
+    let now = live.iter().find(|now| now.task == run.task && now.epoch == run.epoch);
+    Ok(now.is_none_or(|now| now.lease_until > now_micros()))
+}
+
+/// Whether a dispatch in its worktree could not be ended: then its server is looked after first, by its keeper.
+async fn is_still_written_to(context: &Context, run: &RunRecord) -> Result<bool, ChangeError> {
+    let Some(worktree) = &run.worktree else { return Ok(false) };
+    let open = context.store.unfinished_dispatches(OPEN).await?;
+    Ok(open.iter().any(|dispatch| dispatch.directory == *worktree))
 }

@@ -13,7 +13,6 @@ mod lost;
 mod notify;
 mod orders;
 mod pulse;
-mod review;
 mod run_loop;
 mod spawn;
 mod status;

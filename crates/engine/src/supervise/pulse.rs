@@ -9,6 +9,7 @@ use super::{
     effects::perform_due,
     lost::take_back,
     tidy::end_processes,
+    worker::look_at_pull_request,
 };
 use crate::{
     Context,
@@ -30,6 +31,8 @@ const EACH: u32 = 16;
 const DEEPER: u32 = 16;
 /// Tasks that are woken in one pass.
 const DUE: u32 = 500;
+/// Pull requests that are looked at in one pass.
+const REVIEWS: usize = 4;
 
 /// What a pass did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -61,7 +64,16 @@ pub async fn pulse(context: &Context, batch: Option<&str>) -> Result<Pulse, Chan
     done.woken = wake(context).await?;
     done.effects = perform_due(context).await?;
     start(context, batch, &mut done).await?;
+    look_at_reviews(context).await?;
     Ok(done)
+}
+
+/// A few of the pull requests whose turn it is, side by side.
+async fn look_at_reviews(context: &Context) -> Result<(), ChangeError> {
+    let due = context.store.due_tasks(now_micros(), DUE).await?;
+    let reviews = due.iter().filter(|record| matches!(record.task.state, State::Review { .. })).take(REVIEWS);
+    let looked = futures_util::future::join_all(reviews.map(|record| look_at_pull_request(context, record))).await;
+    looked.into_iter().collect()
 }
 
 /// What was said to stop is ended here, when it runs on this machine.
@@ -78,7 +90,7 @@ async fn end_stopping(context: &Context, live: &[RunRecord]) -> Result<u32, Chan
             continue;
         }
         let worker = run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of);
-        end_processes(&run.task, run.epoch, worker).await;
+        end_processes(context, &run.task, run.epoch, worker).await;
         let note = RunNote { outcome: Some("cancelled".to_owned()), ..RunNote::default() };
         let with = With { note, ..With::default() };
         stopped += u32::from(attempt(context, &record, &Event::Stopped, &with).await?.is_some());
@@ -99,7 +111,7 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
                     Err(error) => return Err(error),
                 }
             }
-            State::Review { .. } => super::review::look(context, &record).await?,
+            // Looked at later: others are asked about it, and may take their time.
             _ => {}
         }
     }

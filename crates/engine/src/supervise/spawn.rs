@@ -21,7 +21,7 @@ pub(crate) fn spawn_worker(context: &Context, id: &TaskId, epoch: i64) -> io::Re
     private_dir(&directory)?;
     let arguments = ["work".to_owned(), id.to_string(), epoch.to_string(), context.store_path.display().to_string()];
     let mut variables = context.environment.clone();
-    variables.insert(WORKER_MARK.to_owned(), mark_of(id, epoch));
+    variables.insert(WORKER_MARK.to_owned(), mark_of(context, id, epoch));
     // From a directory without settings of its own: what a worker runs with is not for a repository to say.
     spawn_detached(&context.program, arguments, &variables, &context.paths.data_dir, &log_file(context, id, epoch))
 }

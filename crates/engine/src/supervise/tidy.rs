@@ -1,6 +1,7 @@
 //! Ending what a worker started. Every process of a worker carries the task and the claim in its environment, which
 //! is the proof that a leftover is ours.
 
+use crate::{Context, server::short_hash};
 use std::time::Duration;
 use switchyard_core::task::TaskId;
 use switchyard_host::{ProcessIdentity, Signal, bounded::wait_until, tree::end_marked};
@@ -11,14 +12,15 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Set for the worker and inherited by all that it starts.
 pub const WORKER_MARK: &str = "SWITCHYARD_WORKER";
 
+/// The same id is in other stores of the same user too, so the mark says whose it is.
 #[must_use]
-pub fn mark_of(id: &TaskId, epoch: i64) -> String {
-    format!("{id}@{epoch}")
+pub fn mark_of(context: &Context, id: &TaskId, epoch: i64) -> String {
+    format!("{id}@{epoch}#{}", short_hash(&context.store_path.display().to_string()))
 }
 
 /// Ends the worker, if it is known, and whatever carries its mark. Blocks only a thread that may be blocked.
-pub(crate) async fn end_processes(id: &TaskId, epoch: i64, worker: Option<ProcessIdentity>) {
-    let mark = mark_of(id, epoch);
+pub(crate) async fn end_processes(context: &Context, id: &TaskId, epoch: i64, worker: Option<ProcessIdentity>) {
+    let mark = mark_of(context, id, epoch);
     let ending = tokio::task::spawn_blocking(move || {
         if let Some(worker) = worker {
             // Only itself: the keeper of a server that others use too may be its child. It is not asked first: what it

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::references::{Expected, UpdateRefError};
-use super::{Git, GitError, within};
+use super::{Author, Git, GitError, within};
 
 /// A merge holds the others up for as long as its checks take.
 const PATIENCE: Duration = Duration::from_secs(3 * 3600);
@@ -37,6 +37,18 @@ impl Git {
     pub fn delete_ref(&self, repository: &Path, reference: &str, at: &str) -> Result<(), UpdateRefError> {
         let result = self.succeed(&within(repository, &["update-ref", "-d", "--end-of-options", reference, at]));
         self.or_moved(repository, reference, Expected::At(at), result.map(drop))
+    }
+
+    /// Puts the branch where the working tree is, whatever branch that was on; the other one stays.
+    pub fn adopt_head(&self, worktree: &Path, branch: &str) -> Result<(), GitError> {
+        self.succeed(&within(worktree, &["checkout", "--quiet", "-B", branch])).map(drop)
+    }
+
+    /// Makes one commit of all that came after `base`. What was in between, and is not in the end, is gone from the
+    /// branch.
+    pub fn squash(&self, worktree: &Path, base: &str, message: &str, author: &Author) -> Result<(), GitError> {
+        self.succeed(&within(worktree, &["reset", "--quiet", "--soft", "--end-of-options", base]))?;
+        self.commit_all(worktree, message, author).map(drop)
     }
 
     /// Checks out a commit at `path`, on no branch.

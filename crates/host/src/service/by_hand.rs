@@ -21,13 +21,12 @@ pub fn runs_switchyard(command: &str) -> bool {
     })
 }
 
-/// The first line of a systemd unit that runs it.
+/// The first command of a systemd unit that runs it.
 #[must_use]
 pub fn in_unit(text: &str) -> Option<&str> {
-    text.lines().map(str::trim).find(|line| {
-        let command = line.strip_prefix("ExecStart").map(|rest| rest.trim_start());
-        command.and_then(|rest| rest.strip_prefix('=')).is_some_and(runs_switchyard)
-    })
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("ExecStart"));
+    let mut commands = lines.filter_map(|rest| rest.trim_start().strip_prefix('=')).map(str::trim);
+    commands.find(|command| runs_switchyard(command))
 }
 
 /// Whether the strings of a property list, one after the other, run it.
@@ -94,7 +93,7 @@ mod tests {
     #[test]
     fn foreign_files_are_looked_into() {
         let unit = "[Service]\nExecStartPre=/bin/true\n ExecStart = -/opt/switchyard supervise\n";
-        assert_eq!(in_unit(unit), Some("ExecStart = -/opt/switchyard supervise"));
+        assert_eq!(in_unit(unit), Some("-/opt/switchyard supervise"));
         assert_eq!(in_unit("[Service]\nExecStart=/opt/switchyard dashboard\n# ExecStart=switchyard pulse\n"), None);
         let list =
             |word: &str| format!("<array>\n<string>/opt/x y/switchyard</string>\n<string>{word}</string></array>");

@@ -143,7 +143,7 @@ pub async fn what_failed_releases_nobody(backend: &dyn Backend) {
         until: None,
         lift: switchyard_core::task::Lift::Allowed,
     };
-    let failed = happen(store, "t001", Event::Refuse { failure, tier: None, model: None }).await;
+    let failed = happen(store, "t001", Event::Refuse { failure, tier: None, model: None, resume: None }).await;
     assert_eq!(failed.task.state.phase(), Phase::Failed);
     assert_eq!(store.task(&id("t002")).await.unwrap().open_blockers, 1);
     assert_eq!(ready(store, None, 0, 9).await.0, [""; 0]);

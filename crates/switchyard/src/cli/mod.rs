@@ -23,6 +23,7 @@ mod review;
 mod route;
 mod scripted;
 mod selection;
+mod service;
 mod status;
 mod supervise;
 mod tables;
@@ -120,6 +121,9 @@ enum Command {
     Supervise(supervise::SuperviseArgs),
     /// Do one pass of the supervisor and end
     Pulse(supervise::PulseArgs),
+    /// Have the system see tasks through by itself: systemd, cron or launchd
+    #[command(subcommand)]
+    Service(service::ServiceCommand),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
     Opencode(opencode::OpencodeCommand),
@@ -183,6 +187,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::RespawnHistory(args) => block_on(memory::history(&global, &args)),
         Command::Supervise(args) => block_on(supervise::run(&global, &args)),
         Command::Pulse(args) => block_on(supervise::pulse(&global, &args)),
+        Command::Service(command) => service::run(&global, &command),
         Command::Work(args) => work::run(&args),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),

@@ -25,7 +25,12 @@ fn nothing_is_left(env: &TestEnv) {
 
 /// Processes with a demo's scratch directory in their environment.
 fn processes_of(env: &TestEnv) -> Vec<u32> {
-    let mark = env.root.join("tmp/switchyard-demo-").to_string_lossy().into_owned();
+    processes_with(&env.root.join("tmp/switchyard-demo-"))
+}
+
+/// Processes with this in their environment.
+fn processes_with(mark: &Path) -> Vec<u32> {
+    let mark = mark.to_string_lossy().into_owned();
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     let marked = |pid: &u32| {
@@ -168,6 +173,21 @@ fn a_kill_leaves_no_process() {
         let gone = || processes_of(&env).is_empty();
         eventually("server and workers end with the demo", Duration::from_secs(15), gone);
     }
+}
+
+#[test]
+fn a_worker_ends_with_the_process_that_it_belongs_to() {
+    let mut env = own_env("demo-owner");
+    let mut owner = Command::new("sleep").arg("600").spawn().expect("a process");
+    env.set("SWITCHYARD_SERVER_OWNER_PID", owner.id().to_string());
+    env.run(&["task", "add", "--command", "sleep 600", "--in-place"]).expect_code(0);
+    env.run(&["pulse"]).expect_code(0);
+    let running = || env.run(&["task", "show", "t001", "--json"]).json()["state"] == "running";
+    eventually("the task is at work", Duration::from_secs(20), running);
+    assert!(!Path::new("/proc").exists() || !processes_with(&env.root).is_empty(), "its worker is there");
+    owner.kill().expect("it is ours");
+    owner.wait().expect("it ends");
+    eventually("the worker ends as well", Duration::from_secs(15), || processes_with(&env.root).is_empty());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod agents;
 mod crashes;
+mod hostile;
 mod limits;
 mod mixed;
 mod yard;

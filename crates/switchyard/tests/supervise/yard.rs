@@ -16,7 +16,7 @@ const SETTINGS: &str = r#"
 [supervise]
 adaptive = false
 start_timeout = "20s"
-trouble_rests = ["200ms"]
+trouble_rests = ["1s"]
 rests = ["500ms"]
 losses = 200
 breaker_failures = 1000

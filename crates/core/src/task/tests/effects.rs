@@ -82,7 +82,7 @@ fn what_is_learned_is_what_the_evidence_says() {
     let approve = step(&task(State::Evaluating), Event::Approve { head: "def".into() }, &rules(), NOW).unwrap();
     assert_eq!(approve.effects, [Effect::Learn { good: true, failure: None }]);
     let failure = of_class(ErrorClass::RateLimited, FailureMode::Transient);
-    let refuse = Event::Refuse { failure: failure.clone(), tier: None, model: None };
+    let refuse = Event::Refuse { failure: failure.clone(), tier: None, model: None, resume: None };
     let refused = step(&task(State::Evaluating), refuse, &rules(), NOW).unwrap();
     assert_eq!(refused.effects, [Effect::Learn { good: false, failure: Some(failure) }]);
 }

@@ -131,7 +131,7 @@ fn a_retry_keeps_what_was_learned_and_a_reset_forgets_it() {
     assert_eq!(retried.tally, Tally { lessons, tier, avoid, tries: 2, ..Tally::default() });
     // It has exactly the one try that was asked for.
     let evaluating = Task { state: State::Evaluating, ..retried };
-    let refuse = Event::Refuse { failure: logic("failure 2"), tier: Some("b".into()), model: None };
+    let refuse = Event::Refuse { failure: logic("failure 2"), tier: Some("b".into()), model: None, resume: None };
     let after = step(&evaluating, refuse, &rules(), NOW).unwrap().task;
     assert_eq!(after.state, State::Failed { detail: "detail of failure 2".into() });
     let reset = step(&failed, Event::Reset, &rules(), NOW).unwrap().task;
@@ -154,7 +154,7 @@ fn a_reset_lasts_until_the_next_work_and_survives_a_retry() {
         (Event::Claim, true),
         (Event::Start, true),
         (Event::Worked, false),
-        (Event::Refuse { failure: logic("x"), tier: None, model: None }, false),
+        (Event::Refuse { failure: logic("x"), tier: None, model: None, resume: None }, false),
         (Event::Claim, false),
     ];
     for (event, afresh) in table {

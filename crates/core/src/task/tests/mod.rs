@@ -12,6 +12,7 @@ mod load;
 mod paths;
 mod prompt;
 mod rests;
+mod resuming;
 mod schedule;
 mod sequences;
 mod signature;
@@ -130,7 +131,7 @@ fn every_event() -> Vec<Event> {
         Event::Start,
         Event::Worked,
         Event::Approve { head: "def".into() },
-        Event::Refuse { failure: logic("red"), tier: Some("b".into()), model: Some("acme/b".into()) },
+        Event::Refuse { failure: logic("red"), tier: Some("b".into()), model: Some("acme/b".into()), resume: None },
         Event::Deliver { delivered: Delivered::PullRequest { url: "https://forge/1".into(), head: "def".into() } },
         Event::Propose { url: "https://forge/2".into(), head: "def".into(), until: NOW + HOUR },
         Event::Reject { detail: "closed".into() },

@@ -30,7 +30,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     let plain = select(every_event());
     let tier = option::of(select(texts(&["a", "b", "c", "d", "e", "unknown"])));
     let refuse = (any_failure(), tier, option::of(select(texts(&["acme/a", "acme/b"]))))
-        .prop_map(|(failure, tier, model)| Event::Refuse { failure, tier, model });
+        .prop_map(|(failure, tier, model)| Event::Refuse { failure, tier, model, resume: None });
     let until = select(vec![0, NOW, NOW + HOUR, i64::MAX]);
     let wait = select(vec![Wait::Limit, Wait::Budget, Wait::Trouble]);
     let postpone = (until, wait).prop_map(|(until, wait)| Event::Postpone { until, wait, detail: "later".into() });
@@ -131,7 +131,9 @@ fn comes(before: &Task, event: &Event, step: &Step, past: &mut Past) -> Result<(
     if matches!(state, State::Done { .. } | State::Delivering { .. } | State::Review { .. }) {
         prop_assert!(past.approved, "{} without evidence", state.name());
     }
-    if *state == State::Queued {
+    // What was approved stays so while only its hand-over is tried again.
+    let handed_over_next = matches!(step.task.tally.resume, Some(Stage::Deliver { .. }));
+    if *state == State::Queued && !handed_over_next {
         past.approved = false;
     }
     let cared_for = state.is_held() || state.wakes_at().is_some() || *state == State::Queued;
@@ -236,7 +238,7 @@ proptest! {
             tries += u32::from(counts);
             let tier = task.tally.tier.clone().or_else(|| rules.tier_order.get(tier.index(5)).cloned());
             let failure = Failure { signature: number.to_string(), ..failure };
-            task = step(&task, Event::Refuse { failure, tier, model: None }, &rules, NOW).expect("it is legal").task;
+            task = step(&task, Event::Refuse { failure, tier, model: None, resume: None }, &rules, NOW).expect("it is legal").task;
             prop_assert!(tries < 7, "the seventh try of six");
             if task.state.phase().is_settled() {
                 return Ok(());

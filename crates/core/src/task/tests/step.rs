@@ -16,6 +16,7 @@ fn worn() -> Tally {
         losses: 1,
         lessons: texts(&["first"]),
         afresh: true,
+        resume: None,
     }
 }
 

@@ -174,7 +174,7 @@ async fn write_back(
     Ok(())
 }
 
-/// Why the store calls a task done: a merged pull request, or a receipt that says good.
+/// Why the store calls a task done: a merged pull request, or checks that were run and are green.
 fn evidence(record: &TaskRecord) -> Option<Evidence> {
     if let State::Done { delivered: Delivered::PullRequest { url, .. } } = &record.task.state
         && let Some(number) = url.rsplit('/').next().and_then(|number| number.parse().ok())
@@ -182,7 +182,7 @@ fn evidence(record: &TaskRecord) -> Option<Evidence> {
         return Some(Evidence::PullRequest(number));
     }
     let receipt: Receipt = serde_json::from_value(record.receipt.clone()?).ok()?;
-    receipt.good.then_some(Evidence::Verified)
+    (receipt.good && !receipt.findings.checks.is_empty()).then_some(Evidence::Verified)
 }
 
 fn note(report: &mut SyncReport, todo: &TaskId, marked: &Marked) {

@@ -210,7 +210,7 @@ pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString
     variables.push(("SWITCHYARD_PORT".into(), port.to_string().into()));
     variables.push((
         crate::supervise::WORKER_MARK.into(),
-        crate::supervise::tidy::mark_of(&record.task.id, record.task.epoch).into(),
+        crate::supervise::tidy::mark_of(context, &record.task.id, record.task.epoch).into(),
     ));
     variables
 }

@@ -1,7 +1,11 @@
 //! How an agent ended, as it is written down between the work and its evaluation.
 
 use serde::{Deserialize, Serialize};
-use switchyard_core::{DispatchId, Nano, task::End};
+use serde_json::Value;
+use switchyard_core::{
+    DispatchId, Nano,
+    task::{End, Findings, Receipt},
+};
 use switchyard_store::RunRecord;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,16 +41,43 @@ impl Ended {
         }
     }
 
+    fn of_findings(findings: Findings) -> Self {
+        Self {
+            said: findings.said,
+            asked: findings.asked,
+            answered: findings.answered,
+            cost: findings.cost,
+            cost_known: findings.cost_known,
+            trespass: findings.trespass,
+            ..Self::with(findings.end)
+        }
+    }
+
     pub(super) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The newest that was written down: by this claim, or by the one that it follows.
-    pub(super) fn latest(runs: &[RunRecord]) -> Self {
+    /// Whether the agent itself says that it is done.
+    pub(super) fn is_good(&self) -> bool {
+        match &self.end {
+            End::Answered => true,
+            End::Exit { exit } => exit.is_green(),
+            End::Failed { .. } | End::Stopped { .. } | End::NotStarted { .. } => false,
+        }
+    }
+
+    /// The newest that was written down: by this claim, by the one that it follows, or in the receipt of an
+    /// evaluation that could not be finished.
+    pub(super) fn latest(runs: &[RunRecord], receipt: Option<&Value>) -> Self {
         let written = |run: &RunRecord| serde_json::from_str(run.detail.as_deref()?).ok();
-        runs.iter()
-            .rev()
-            .find_map(written)
-            .unwrap_or_else(|| Self::not_started("how the agent ended was not written down".to_owned()))
+        let receipt: Option<Receipt> = receipt.and_then(|receipt| serde_json::from_value(receipt.clone()).ok());
+        let evaluated = receipt.map(|receipt| (receipt.epoch, Self::of_findings(receipt.findings)));
+        let told = runs.iter().rev().find_map(|run| Some((run.epoch, written(run)?)));
+        let newest = match (told, evaluated) {
+            (Some((epoch, told)), Some((at, _))) if epoch > at => Some(told),
+            (_, Some((_, evaluated))) => Some(evaluated),
+            (told, None) => told.map(|(_, told)| told),
+        };
+        newest.unwrap_or_else(|| Self::not_started("how the agent ended was not written down".to_owned()))
     }
 }

@@ -96,16 +96,32 @@ fn read(git: &Git, directory: &Path, base: &str) -> Result<Found, GitError> {
     let stats = git.diff_stat(directory, base)?;
     let lines = stats.iter().filter_map(|file| file.lines).map(|lines| lines.added + lines.deleted).sum();
     let binaries = stats.iter().filter(|file| file.lines.is_none()).count();
-    let patch = git.diff_of(directory, &format!("{base}..{head}"))?;
+    let commits = git.commits_between(directory, base, &head)?;
     Ok(Found {
-        commits: u32::try_from(git.commits_between(directory, base, &head)?.len()).unwrap_or(u32::MAX),
+        commits: u32::try_from(commits.len()).unwrap_or(u32::MAX),
         base: commit(base)?,
         head: commit(&head)?,
         changed,
         lines,
         binaries: u32::try_from(binaries).unwrap_or(u32::MAX),
-        secrets: secrets(&patch),
+        secrets: secrets_of(git, directory, &commits)?,
     })
+}
+
+/// In every commit, and not only in what they come to: what was deleted later is still in the history.
+pub(super) fn secrets_of(git: &Git, directory: &Path, commits: &[String]) -> Result<Vec<Secret>, GitError> {
+    let mut found = Vec::new();
+    for commit in commits {
+        found.extend(secrets(&git.diff_of(directory, &format!("{commit}^..{commit}"))?));
+        if found.len() >= SECRETS {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn secrets_between(git: &Git, directory: &Path, base: &str, head: &str) -> Result<Vec<Secret>, GitError> {
+    Ok(secrets(&git.diff_of(directory, &format!("{base}..{head}"))?))
 }
 
 /// Added lines that have a secret in them, by the patch's own numbering.

@@ -47,7 +47,9 @@ use switchyard_core::{
     ErrorClass,
     config::micros,
     pattern::FailureMode,
-    task::{Delivered, End, Event, Failure, Findings, Judgement, Receipt, State, Stop, Task, TaskId, Wait, judge},
+    task::{
+        Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, Wait, judge,
+    },
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{RunNote, RunRecord, StoreError, TaskRecord};
@@ -189,7 +191,7 @@ fn current(runs: &[RunRecord], epoch: i64) -> Option<&RunRecord> {
 
 async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result<Box<TaskRecord>, WorkError> {
     let runs = context.store.runs(&record.task.id).await?;
-    let ended = Ended::latest(&runs);
+    let ended = Ended::latest(&runs, record.receipt.as_ref());
     let tier = runs.iter().rev().find_map(|run| run.tier.clone());
     let place = Place::of_run(&record.task, &runs);
     let findings = match &place {
@@ -253,7 +255,10 @@ async fn conclude(
 }
 
 fn refused(failure: Failure, tier: Option<String>, ended: &Ended) -> Event {
-    Event::Refuse { failure, tier, model: ended.answered.clone().or_else(|| ended.asked.clone()) }
+    // When the agent has ended well and something around the evaluation was in the way, only that is done again.
+    let only_evaluate = failure.mode == FailureMode::Environment && ended.is_good();
+    let resume = only_evaluate.then_some(Stage::Evaluate);
+    Event::Refuse { failure, tier, model: ended.answered.clone().or_else(|| ended.asked.clone()), resume }
 }
 
 /// What the run's own row says about its end.
@@ -286,11 +291,13 @@ async fn hand_over(
         let delivered = Delivered::Nothing;
         return step(context, record, Event::Deliver { delivered }, With::default()).await;
     };
-    let event = deliver::deliver(context, &record.task, &place, head, life).await;
+    let ended = Ended::latest(&runs, record.receipt.as_ref());
+    let (event, evidence) = deliver::deliver(context, &record.task, &place, &ended, head, life).await;
     if life.is_over() {
         return Err(WorkError::Over);
     }
-    let with = With { note: noted(&event), ..With::default() };
+    let receipt = evidence.map(|(reasons, findings)| receipt(record, true, reasons, findings));
+    let with = With { note: noted(&event), receipt, ..With::default() };
     fault(context, "deliver");
     let delivered = step(context, record, event, with).await;
     fault(context, "delivered");

@@ -3,6 +3,7 @@
 //! Invariant: nothing is thrown away. What an earlier try left is committed and gone on from, or stays behind on a
 //! branch that says so.
 
+use super::gather::{secrets_between, secrets_of};
 use crate::{Context, server::short_hash};
 use std::path::{Path, PathBuf};
 use switchyard_core::task::{Failure, Place as Where, Task, TaskSpec};
@@ -184,9 +185,12 @@ fn unlock(directory: &Path) {
 }
 
 fn commit(git: &Git, task: &Task, directory: &Path, what: &str) -> Result<Option<String>, GitError> {
+    git.commit_all(directory, &message(task, what), &author(git, directory))
+}
+
+fn message(task: &Task, what: &str) -> String {
     let subject: String = task.spec.description.lines().next().unwrap_or_default().chars().take(60).collect();
-    let message = format!("{}: {}\n\n{what}\n", task.id, subject.trim());
-    git.commit_all(directory, &message, &author(git, directory))
+    format!("{}: {}\n\n{what}\n", task.id, subject.trim())
 }
 
 /// Commits what the agent left uncommitted.
@@ -194,16 +198,37 @@ pub(super) async fn keep_work(task: &Task, place: &Place) -> Result<(), String> 
     if place.branch.is_none() {
         return Ok(());
     }
-    let (task, directory) = (task.clone(), place.directory.clone());
+    let (task, place) = (task.clone(), place.clone());
     let kept = tokio::task::spawn_blocking(move || {
-        unlock(&directory);
-        commit(&git(), &task, &directory, "What the agent left uncommitted")
+        unlock(&place.directory);
+        let git = git();
+        commit(&git, &task, &place.directory, "What the agent left uncommitted")?;
+        // An agent may have made a branch of its own, although it was told not to.
+        if let Some(branch) = &place.branch
+            && git.current_branch(&place.directory)?.as_ref() != Some(branch)
+        {
+            git.adopt_head(&place.directory, branch)?;
+        }
+        forget_secrets(&git, &task, &place)
     });
     match kept.await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(format!("the work could not be committed: failed to {error}")),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// A secret that an earlier try left, and that is deleted by now, must not go along in the history.
+fn forget_secrets(git: &Git, task: &Task, place: &Place) -> Result<(), GitError> {
+    let Some(base) = &place.base else { return Ok(()) };
+    let head = git.commit_of(&place.directory, "HEAD")?;
+    let commits = git.commits_between(&place.directory, base, &head)?;
+    let in_history = !secrets_of(git, &place.directory, &commits)?.is_empty();
+    if in_history && secrets_between(git, &place.directory, base, &head)?.is_empty() {
+        let message = message(task, "In one commit: an earlier one had a secret in it");
+        git.squash(&place.directory, base, &message, &author(git, &place.directory))?;
+    }
+    Ok(())
 }
 
 /// What is not needed any more goes, as far as nothing is lost by it: the worktree when all in it is committed, the

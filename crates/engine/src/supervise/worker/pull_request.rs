@@ -18,7 +18,7 @@ use switchyard_core::task::{Delivered, Event, State, Task};
 use switchyard_host::{bounded, clock::now_micros, git::Pushed};
 use switchyard_store::TaskRecord;
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(30);
 /// How often an open one is looked at, in microseconds.
 const LOOK_EVERY: i64 = 120_000_000;
 
@@ -29,8 +29,9 @@ pub(super) async fn propose(context: &Context, task: &Task, place: &Place, head:
     let proposed = tokio::task::spawn_blocking(move || {
         let branch = place.branch.clone().unwrap_or_default();
         let git = git();
-        let remote = git.remotes(&place.repository).map_err(|error| error.to_string())?.into_iter().next();
-        let Some(remote) = remote else { return Err("the repository has no remote to push to".to_owned()) };
+        let remotes = git.remotes(&place.repository).map_err(|error| error.to_string())?;
+        let usual = remotes.iter().find(|name| *name == "origin").or_else(|| remotes.first()).cloned();
+        let Some(remote) = usual else { return Err("the repository has no remote to push to".to_owned()) };
         match git
             .push(&place.repository, &remote, &format!("refs/heads/{branch}"))
             .map_err(|error| error.to_string())?
@@ -46,13 +47,11 @@ pub(super) async fn propose(context: &Context, task: &Task, place: &Place, head:
             ["pr", "create", "--head", &branch, "--base", &base, "--title", &title, "--body", &task.spec.description];
         match gh(&place.repository, path.as_deref(), &create) {
             Ok(url) => Ok((url, head)),
-            Err(problem) => {
-                match gh(&place.repository, path.as_deref(), &["pr", "view", &branch, "--json", "url", "--jq", ".url"])
-                {
-                    Ok(url) if !url.is_empty() => Ok((url, head)),
-                    _ => Err(problem),
-                }
-            }
+            Err(problem) => match view(&place.repository, path.as_deref(), &branch) {
+                // One that was closed or merged before is about other work.
+                Some(found) if found.state == "OPEN" && found.head == head => Ok((found.url, head)),
+                _ => Err(problem),
+            },
         }
     });
     match proposed.await {
@@ -67,10 +66,7 @@ pub(crate) async fn look_at_pull_request(context: &Context, record: &TaskRecord)
     let State::Review { url, head, .. } = &record.task.state else { return Ok(()) };
     let (repository, asked) = (PathBuf::from(&record.task.spec.repository), url.clone());
     let path = context.variable("PATH").map(str::to_owned);
-    let looked = tokio::task::spawn_blocking(move || {
-        let said = gh(&repository, path.as_deref(), &["pr", "view", &asked, "--json", "state,headRefOid"]).ok()?;
-        serde_json::from_str::<PullRequest>(&said).ok()
-    });
+    let looked = tokio::task::spawn_blocking(move || view(&repository, path.as_deref(), &asked));
     let found = looked.await.ok().flatten();
     let later = now_micros().saturating_add(LOOK_EVERY);
     let event = match found.as_ref().map(|found| found.state.as_str()) {
@@ -87,6 +83,14 @@ pub(crate) async fn look_at_pull_request(context: &Context, record: &TaskRecord)
 #[derive(Debug, Deserialize)]
 struct PullRequest {
     state: String,
+    url: String,
+    #[serde(rename = "headRefOid")]
+    head: String,
+}
+
+fn view(repository: &Path, path: Option<&str>, which: &str) -> Option<PullRequest> {
+    let said = gh(repository, path, &["pr", "view", which, "--json", "state,url,headRefOid"]).ok()?;
+    serde_json::from_str(&said).ok()
 }
 
 fn gh(repository: &Path, path: Option<&str>, args: &[&str]) -> Result<String, String> {

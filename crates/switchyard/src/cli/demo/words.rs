@@ -1,6 +1,9 @@
 //! What the demo says: the lines of a stage and of a task, the rows of the table, and the end. Pure; nothing is printed
 //! here.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 use switchyard_core::{Nano, duration, route::Step};
 use switchyard_engine::demo::{DemoReport, Errand, News, Stage, StageReport, TaskNews, TaskReport};
@@ -169,97 +172,6 @@ pub fn closing(report: &DemoReport) -> Vec<String> {
         &["Next, to find the cause:", "  switchyard doctor"]
     };
     let ended = format!("{verdict}, in {took}. What ran is ended, and the scratch files are gone.");
-    [delivered, bill, ended, String::new()].into_iter().chain(next.iter().map(|line| (*line).to_owned())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use switchyard_core::task::{Delivered, Phase, TaskId};
-    use switchyard_engine::demo::{Checkout, CostCheck, TryReport};
-
-    #[test]
-    fn long_texts_stay_beside_their_label() {
-        let text = "word ".repeat(30) + &"x".repeat(90);
-        let lines = labelled("label", &text);
-        assert!(lines[0].starts_with("   label    word"), "{lines:#?}");
-        let indented = |line: &String| line.starts_with(&" ".repeat(INDENT)) && !line.ends_with(' ');
-        assert!(lines[1..].iter().all(indented), "{lines:#?}");
-        assert!(lines[..lines.len() - 1].iter().all(|line| line.chars().count() <= WIDTH), "{lines:#?}");
-        let words = lines.join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(words.len(), 32, "nothing is lost");
-        assert_eq!(labelled("empty", ""), ["   empty    "]);
-    }
-
-    #[test]
-    fn a_wrong_end_is_never_called_right() {
-        let report = |ok, ledger, faults: Vec<String>| DemoReport {
-            ok,
-            opencode: "/bin/opencode".into(),
-            opencode_version: "1".into(),
-            stages: Vec::new(),
-            tasks: Vec::new(),
-            main: Checkout { branch: "main".into(), commit: "1".into(), faults },
-            cost: CostCheck {
-                reported_nano_usd: Nano(5),
-                ledger_nano_usd: Nano(ledger),
-                provider_requests: 1,
-                equal: ledger == 5,
-            },
-            duration_ms: 1200,
-        };
-        assert!(!closing(&report(true, 5, Vec::new())).join(" ").contains("WRONG"));
-        let wrong = closing(&report(false, 6, Vec::new())).join(" ");
-        assert!(
-            wrong.contains("WRONG: 5 nano-dollars were reported, but the provider's own ledger says 6."),
-            "{wrong}"
-        );
-        assert!(wrong.contains("The work is right") && !wrong.contains("All as it should be"), "{wrong}");
-        let missing = closing(&report(false, 5, vec!["main does not have the work of t002".into()])).join(" ");
-        assert!(missing.contains("WRONG: main does not have the work of t002. "), "{missing}");
-        assert!(!missing.contains("right") && !missing.contains("All as it should be"), "{missing}");
-    }
-
-    #[test]
-    fn a_task_is_told_in_a_line_for_each_thing_that_happens() {
-        let told = |number: u64, news| tell(&TaskNews { task: TaskId::numbered(number), news }).join("\n");
-        let claimed = |number| News::Claimed { number, model: "demo/swift".into() };
-        let refused = News::Refused { why: "`sh a.sh` ended with exit 1:\nwhat it printed".into() };
-        let delivered = News::Delivered { how: "merged into main at 0123456789".into() };
-        let held = News::Held { state: "blocked".into(), why: "no model".into() };
-        let table = [
-            (told(1, claimed(1)), "   t001     claimed: demo/swift works in a worktree of its own"),
-            (told(2, claimed(1)), "   t002     t001 is done: demo/swift works in a worktree of its own"),
-            (told(2, claimed(2)), "   t002     try 2: demo/swift is told what went wrong, and goes on"),
-            (told(3, refused), "   t003     red: `sh a.sh` ended with exit 1"),
-            (told(3, delivered), "   t003     green, and merged into main at 0123456789"),
-            (told(3, held), "   t003     blocked: no model"),
-        ];
-        for (seen, expected) in table {
-            assert_eq!(seen, expected);
-        }
-        assert_eq!(queued().len(), Errand::ALL.len() + 1, "each fits a line: {:#?}", queued());
-    }
-
-    #[test]
-    fn the_row_of_a_task_says_how_it_ended() {
-        let tried =
-            |outcome: &str| TryReport { model: "demo/careful".into(), outcome: outcome.into(), why: String::new() };
-        let report = |tries, faults: Vec<String>| TaskReport {
-            id: TaskId::numbered(3),
-            description: "count".into(),
-            depends_on: Vec::new(),
-            phase: Phase::Done,
-            tries,
-            delivered: Some(Delivered::Merged { base: "main".into(), head: "0123456789abcdef".into() }),
-            cost_nano_usd: None,
-            tokens: 7,
-            duration_ms: 1500,
-            faults,
-        };
-        let good = task_row(&report(vec![tried("refused"), tried("approved")], Vec::new()));
-        assert_eq!(good, ["t003", "demo/careful", "merged 0123456, at try 2", "1.5s", "7", "unknown"]);
-        assert_eq!(task_row(&report(vec![tried("approved")], Vec::new()))[2], "merged 0123456");
-        assert_eq!(task_row(&report(vec![tried("approved")], vec!["one".into()]))[2], "WRONG");
-    }
+    let wrong = tasks.iter().flat_map(|task| task.faults.iter().map(|fault| format!("WRONG: {}: {fault}", task.id)));
+    wrong.chain([delivered, bill, ended, String::new()]).chain(next.iter().map(|line| (*line).to_owned())).collect()
 }

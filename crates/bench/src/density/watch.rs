@@ -1,0 +1,57 @@
+//! The processes of OpenCode in one environment: how many there are, and what they take at their highest.
+
+use crate::process::{processor_time, proportional_megabytes, status_megabytes};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use switchyard_testkit::TestEnv;
+
+#[derive(Debug)]
+pub struct Watch {
+    binary: PathBuf,
+    mark: String,
+    pub resident: f64,
+    pub proportional: f64,
+    pub processes: usize,
+    /// The newest that was seen of each process, also of those that are gone.
+    times: BTreeMap<u32, Duration>,
+}
+
+impl Watch {
+    pub fn new(env: &TestEnv) -> Self {
+        let named = env.variables().find(|(name, _)| *name == "SWITCHYARD_OPENCODE_BIN").expect("OpenCode").1;
+        Self {
+            binary: std::fs::canonicalize(named).expect("OpenCode"),
+            mark: format!("HOME={}", env.root.join("home").display()),
+            resident: 0.0,
+            proportional: 0.0,
+            processes: 0,
+            times: BTreeMap::new(),
+        }
+    }
+
+    pub fn look(&mut self) {
+        let found = self.found();
+        let sum = |of: fn(u32) -> Option<f64>| found.iter().filter_map(|id| of(*id)).sum::<f64>();
+        self.resident = self.resident.max(sum(|id| status_megabytes(id, "VmRSS")));
+        self.proportional = self.proportional.max(sum(proportional_megabytes));
+        self.processes = self.processes.max(found.len());
+        self.times.extend(found.iter().filter_map(|id| Some((*id, processor_time(*id)?))));
+    }
+
+    /// The processor time of all of them until the last look.
+    pub fn processor(&self) -> Duration {
+        self.times.values().sum()
+    }
+
+    fn found(&self) -> Vec<u32> {
+        let entries = std::fs::read_dir("/proc").expect("a process table").flatten();
+        let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        ids.filter(|id| self.is_ours(*id)).collect()
+    }
+
+    fn is_ours(&self, id: u32) -> bool {
+        std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|program| program == self.binary)
+            && std::fs::read(format!("/proc/{id}/environ")).is_ok_and(|environment| {
+                environment.split(|byte| *byte == 0).any(|variable| variable == self.mark.as_bytes())
+            })
+    }
+}
