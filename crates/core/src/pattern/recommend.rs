@@ -168,7 +168,9 @@ fn surpassed<'a>(
     let reaches = f64::midpoint(standing.success_percent, standing.upper_percent);
     let line = reaches + f64::from(asked.settings.tolerance_points) + HAIR;
     let least = u64::from(asked.settings.samples).max(LEAST_TO_SURPASS);
-    let stronger = judged.iter().filter(|(other, record)| *other > place && record.samples >= least);
+    // Successes, and not samples: a failure more must never be what makes a tier known for doing better.
+    let known = |record: &Standing| record.samples.saturating_sub(record.failures) >= least;
+    let stronger = judged.iter().filter(|(other, record)| *other > place && known(record));
     stronger.map(|(_, other)| *other).find(|other| f64::midpoint(other.success_percent, other.lower_percent) > line)
 }
 

@@ -101,18 +101,15 @@ async fn end_stopping(context: &Context, live: &[RunRecord]) -> Result<u32, Chan
 async fn wake(context: &Context) -> Result<u32, ChangeError> {
     let mut woken = 0;
     for record in context.store.due_tasks(now_micros(), DUE).await? {
-        match &record.task.state {
-            State::Waiting { .. } => {
-                let woke = change(context, &record.task.id, &Event::Wake, &With::default()).await;
-                match woke {
-                    Ok(_) => woken += 1,
-                    // Somebody else was faster.
-                    Err(ChangeError::Illegal(_)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            // Looked at later: others are asked about it, and may take their time.
-            _ => {}
+        // Pull requests are looked at later: others are asked about them, and may take their time.
+        if !matches!(record.task.state, State::Waiting { .. }) {
+            continue;
+        }
+        match change(context, &record.task.id, &Event::Wake, &With::default()).await {
+            Ok(_) => woken += 1,
+            // Somebody else was faster.
+            Err(ChangeError::Illegal(_)) => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(woken)

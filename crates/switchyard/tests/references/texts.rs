@@ -3,7 +3,7 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 18] = [
+const TEXTS: [&str; 19] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -20,6 +20,7 @@ const TEXTS: [&str; 18] = [
     "docs/opencode-facts.md",
     "docs/patterns.md",
     "docs/servers.md",
+    "docs/service.md",
     "docs/states.md",
     "docs/tasks.md",
 ];
