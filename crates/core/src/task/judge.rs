@@ -106,7 +106,8 @@ fn red_check(check: &Check, findings: &Findings) -> Failure {
         let from = check.tail.chars().count().saturating_sub(TAIL);
         check.tail.chars().skip(from).collect()
     };
-    let detail = format!("`{}` ended with {}:\n{}", check.command, check.exit.shown(), tail.trim());
+    let said = if tail.trim().is_empty() { String::new() } else { format!(":\n{}", tail.trim()) };
+    let detail = format!("`{}` ended with {}{said}", check.command, check.exit.shown());
     let signature = with_tree(&format!("{} {}", check.command, check.exit.shown()), findings);
     Failure { mode: mode_of(check.exit), ..logic(signature, detail.trim().to_owned(), Lift::Allowed) }
 }

@@ -146,7 +146,7 @@ fn what_a_check_printed_is_cut_at_a_letter() {
     assert_eq!(detail.chars().count(), "`v` ended with exit 1:\n".len() + 1500);
     assert!(detail.ends_with("ääthe end"));
     let silent = Check { tail: " \n".into(), ..check("v", Exit::Code(1)) };
-    assert_eq!(bad(&spec, &Findings { checks: vec![silent], ..findings() }).detail, "`v` ended with exit 1:");
+    assert_eq!(bad(&spec, &Findings { checks: vec![silent], ..findings() }).detail, "`v` ended with exit 1");
 }
 
 /// A list that ends early is no proof, wherever the rest of it went.

@@ -198,7 +198,10 @@ pub(super) fn exit_of(exit: shell::Exit) -> Exit {
 /// with a port of their own.
 pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString, OsString)> {
     const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-    let is_secret = |name: &str| SECRET.iter().any(|word| name.to_ascii_uppercase().contains(word));
+    // Git's own settings come as pairs whose names have the word as well.
+    let is_secret = |name: &str| {
+        !name.starts_with("GIT_CONFIG_") && SECRET.iter().any(|word| name.to_ascii_uppercase().contains(word))
+    };
     let mut variables: Vec<(OsString, OsString)> = context
         .environment
         .iter()
