@@ -96,7 +96,7 @@ async fn shortest(store: &SqliteStore) -> [Duration; 3] {
             model: Some("local/small".into()),
             tier: None,
             host: "yard".into(),
-        worker: None,
+            worker: None,
             at: 2,
             lease_until: 9,
             slots: vec![Slot { kind: SlotKind::Total, name: String::new(), limit: 4 }],

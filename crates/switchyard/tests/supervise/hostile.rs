@@ -25,7 +25,8 @@ fn a_store_leaves_the_workers_of_another_alone() {
 #[test]
 fn a_secret_that_was_deleted_again_does_not_reach_the_base() {
     let yard = Yard::new("history");
-    let command = "if [ -f key.txt ]; then rm key.txt; echo fine > fine.txt; else echo AKIAIOSFODNN7EXAMPLE > key.txt; fi";
+    let command =
+        "if [ -f key.txt ]; then rm key.txt; echo fine > fine.txt; else echo AKIAIOSFODNN7EXAMPLE > key.txt; fi";
     let id = yard.add(&["leave a key", "--command", command, "--deliver", "merge"]);
     yard.settle();
     let task = yard.task(&id);
