@@ -172,6 +172,12 @@ async fn unfit(task: &Task) -> Option<(Cause, String)> {
             return None;
         }
         let git = Git::default();
+        // Git would take the repository that is around it instead.
+        match git.toplevel(repository) {
+            Ok(Some(top)) if top == repository => {}
+            Ok(_) => return Some(format!("{} is no repository any more", spec.repository)),
+            Err(error) => return Some(format!("git could not look into {}: {error}", spec.repository)),
+        }
         match git.commit_of(repository, &spec.base) {
             Ok(_) => None,
             Err(GitError::Failed { code: Some(1 | 128), .. }) => {

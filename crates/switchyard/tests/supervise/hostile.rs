@@ -109,3 +109,70 @@ fn a_lost_worktree_and_a_lost_branch_are_made_again() {
     assert_eq!(yard.phase(&id), "done", "{:#}", yard.task(&id));
     assert_eq!(git_in(&yard.repository(), &["show", &format!("switchyard/{id}:x.txt")]), "x");
 }
+
+#[test]
+fn a_verify_command_that_is_not_there_costs_no_second_try_of_the_work() {
+    let yard = Yard::new("no-verify");
+    let trace = yard.env.root.join("trace");
+    let command = format!("echo run >> {}; echo x > x.txt", trace.display());
+    let id = yard.add(&["verify by nothing", "--command", &command, "--verify", "no-such-program --at-all"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "blocked", "{task:#}");
+    assert!(task["reason"].as_str().expect("a reason").contains("no-such-program"), "{task:#}");
+    assert_eq!(task["attempts"][0]["failure_mode"], "ENVIRONMENT", "{task:#}");
+    assert_eq!(std::fs::read_to_string(&trace).expect("the trace"), "run\n", "only the evaluation was tried again");
+    assert_eq!(yard.git(&["show", &format!("switchyard/{id}:x.txt")]), "x", "the work is kept");
+}
+
+#[test]
+fn nothing_is_started_on_a_full_disk_and_nothing_is_lost() {
+    let yard = Yard::new("full");
+    let id = yard.add(&["later", "--command", "echo x > x.txt"]);
+    let more = "999999999999";
+    let full = yard.env.run_with(&[("SWITCHYARD_SUPERVISE_DISK_RESERVE_MIB", more)], &["pulse", "--json"]);
+    full.expect_code(0);
+    assert!(full.json()["held"].as_str().is_some_and(|held| held.contains("MiB are free")), "{}", full.stdout);
+    assert_eq!(yard.task(&id)["attempts"], serde_json::json!([]), "no claim was made");
+    yard.settle();
+    assert_eq!(yard.phase(&id), "done");
+}
+
+#[test]
+fn a_repository_that_is_gone_is_said_and_its_task_kept() {
+    let yard = Yard::new("gone");
+    let id = yard.add(&["somewhere", "--command", "echo x > x.txt"]);
+    let away = yard.env.root.join("moved");
+    std::fs::rename(yard.repository(), &away).expect("moved");
+    std::fs::create_dir_all(yard.repository()).expect("a directory");
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "blocked", "{task:#}");
+    assert!(task["reason"].as_str().expect("a reason").starts_with("repository:"), "{task:#}");
+    std::fs::remove_dir_all(yard.repository()).expect("removed");
+    std::fs::rename(&away, yard.repository()).expect("moved back");
+    yard.env.run(&["task", "retry", &id]).expect_code(0);
+    yard.settle();
+    assert_eq!(yard.phase(&id), "done", "{:#}", yard.task(&id));
+}
+
+#[test]
+fn a_server_that_is_killed_in_the_middle_costs_no_try() {
+    let yard = Yard::new("server");
+    let steps = vec![
+        switchyard_scripted::Step::hang_mid_stream(),
+        switchyard_scripted::Step::tool("write", serde_json::json!({"filePath": "x.txt", "content": "x\n"})),
+        switchyard_scripted::Step::text("done"),
+    ];
+    let key = yard.env.provider.script("server", steps);
+    let id = yard.add(&[&format!("write x.txt {key}"), "--model", "scripted/alpha"]);
+    yard.env.run(&["pulse"]).expect_code(0);
+    yard.env.provider.wait_for_requests(&key, 1);
+    let servers = yard.env.servers();
+    let pid = servers[0]["keeper_pid"].as_i64().expect("a process");
+    drop(std::process::Command::new("kill").args(["-9", &pid.to_string()]).output());
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "done", "{task:#}");
+    assert_eq!(task["attempts"][0]["failure_mode"], "ENVIRONMENT", "{task:#}");
+}

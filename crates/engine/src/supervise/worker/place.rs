@@ -95,6 +95,10 @@ fn worktrees(context: &Context) -> PathBuf {
 
 fn make(task: &Task, repository: &Path, root: &Path, tries: usize) -> Result<Place, GitError> {
     let git = git();
+    if git.toplevel(repository)?.as_deref() != Some(repository) {
+        let stderr = "it is no repository any more".to_owned();
+        return Err(GitError::Failed { command: format!("git -C {}", repository.display()), code: None, stderr });
+    }
     private_dir(root).map_err(|source| GitError::Run { command: format!("mkdir {}", root.display()), source })?;
     let directory = root.join(task.id.as_str());
     let branch = TaskSpec::branch(&task.id);
