@@ -139,6 +139,7 @@ fn moves() -> String {
         rests: vec![1],
         trouble_rests: vec![1],
         losses: 1,
+        diagnose: switchyard_core::task::Diagnose::Never,
     };
     let places: BTreeMap<&str, usize> = names().into_iter().zip(0..).collect();
     let mut order: Vec<&str> = events().iter().map(Event::name).collect();

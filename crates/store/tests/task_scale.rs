@@ -63,8 +63,15 @@ async fn add(store: &SqliteStore, count: usize) -> Duration {
 }
 
 async fn change(store: &SqliteStore, id: &TaskId, event: Event, run: RunChange) -> Duration {
-    let rules =
-        Rules { reinforcements: 1, rises: 1, tier_order: vec![], rests: vec![], trouble_rests: vec![], losses: 9 };
+    let rules = Rules {
+        reinforcements: 1,
+        rises: 1,
+        tier_order: vec![],
+        rests: vec![],
+        trouble_rests: vec![],
+        losses: 9,
+        diagnose: switchyard_core::task::Diagnose::Never,
+    };
     let record = store.task(id).await.unwrap();
     let after = step(&record.task, event, &rules, 2).unwrap();
     let change = TaskChange {

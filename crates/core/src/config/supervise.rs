@@ -1,6 +1,9 @@
 //! How queued tasks are seen through.
 
-use crate::{duration::Limit, task::Rules};
+use crate::{
+    duration::Limit,
+    task::{Diagnose, Rules},
+};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -29,6 +32,7 @@ pub struct Supervise {
     pub trouble_rests: Vec<Limit>,
     pub losses: u32,
     pub judge_model: String,
+    pub diagnose: bool,
     pub breaker_failures: usize,
     pub breaker_pause: Limit,
     pub disk_reserve_mib: u64,
@@ -58,6 +62,7 @@ impl Supervise {
             rests: micros(&self.rests),
             trouble_rests: micros(&self.trouble_rests),
             losses: self.losses,
+            diagnose: if self.diagnose { Diagnose::Once } else { Diagnose::Never },
         }
     }
 

@@ -140,6 +140,8 @@ pub enum Effect {
     Mark { done: bool },
     /// Removes its worktree, as far as nothing is lost by that.
     Tidy,
+    /// Has a model look into why it failed.
+    Diagnose,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +178,7 @@ impl Effect {
             Self::Learn { .. } => "learn",
             Self::Mark { .. } => "mark",
             Self::Tidy => "tidy",
+            Self::Diagnose => "diagnose",
         }
     }
 }

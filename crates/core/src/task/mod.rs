@@ -33,7 +33,7 @@ pub use ladder::{Next, Tally, next};
 pub use load::{Pressure, room};
 pub use paths::{covers, outside};
 pub use prompt::prompt;
-pub use rules::Rules;
+pub use rules::{Diagnose, Rules};
 pub use schedule::{Candidate, Hold, Limits, Live, Slot, SlotKind, Turnout, order, slots};
 pub use spec::{Agent, Deliver, Gate, Place, TaskSpec};
 pub use state::{Cause, Delivered, Phase, Stage, State, Wait};

@@ -15,6 +15,16 @@ pub struct Rules {
     pub trouble_rests: Vec<i64>,
     /// How often in a row a worker may vanish.
     pub losses: u32,
+    /// Whether a task that needs a person is looked into first.
+    pub diagnose: Diagnose,
+}
+
+/// Whether a model looks into what has failed for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Diagnose {
+    Never,
+    /// Once for each task.
+    Once,
 }
 
 impl Rules {

@@ -1,8 +1,8 @@
 //! From one state to the next. What is not written here cannot happen.
 
 use super::{
-    Cause, Change, Deliver, Delivered, Effect, Event, Failure, Next, Notice, Phase, Place, Resumed, Rules, Stage,
-    State, Step, Tally, TaskId, TaskSpec, Wait, next,
+    Cause, Change, Deliver, Delivered, Diagnose, Effect, Event, Failure, Next, Notice, Phase, Place, Resumed, Rules,
+    Stage, State, Step, Tally, TaskId, TaskSpec, Wait, next,
 };
 use crate::pattern::FailureMode;
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,7 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
         detail,
     };
     let mut effects = Vec::from_iter(learned);
-    effects.extend(announced(task, &after.state, now));
+    effects.extend(announced(task, &after.state, rules, now));
     Ok(Step { task: after, effects, change, resumed })
 }
 
@@ -240,7 +240,7 @@ fn resumed(before: &State, after: &State) -> Resumed {
 }
 
 /// Who has to hear of it.
-fn announced(task: &Task, after: &State, now: i64) -> Vec<Effect> {
+fn announced(task: &Task, after: &State, rules: &Rules, now: i64) -> Vec<Effect> {
     let before = task.state.phase();
     let notice = match after {
         State::Done { .. } => Notice::Done,
@@ -263,6 +263,11 @@ fn announced(task: &Task, after: &State, now: i64) -> Vec<Effect> {
     let mut effects = vec![Effect::Notify { notice, detail: after.reason() }];
     if task.spec.todo.is_some() && before != after.phase() && after.phase() != Phase::Waiting {
         effects.push(Effect::Mark { done: after.phase() == Phase::Done });
+    }
+    // What looks into another task is not looked into itself.
+    let for_good = matches!(after, State::Blocked { cause: Cause::Exhausted | Cause::Parked, .. });
+    if for_good && rules.diagnose == Diagnose::Once && task.spec.diagnoses.is_none() {
+        effects.push(Effect::Diagnose);
     }
     if task.epoch > 0 && task.spec.place == Place::Worktree && after.phase().releases() {
         effects.push(Effect::Tidy);

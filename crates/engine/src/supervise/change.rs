@@ -79,7 +79,7 @@ fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
     match effect {
         Effect::Notify { .. } => !settings.notify_command.is_empty() || !settings.notify_url.is_empty(),
         Effect::Learn { .. } => matches!(record.task.spec.agent, Agent::Opencode { .. }),
-        Effect::Mark { .. } | Effect::Tidy => true,
+        Effect::Mark { .. } | Effect::Tidy | Effect::Diagnose => true,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{
     change::ChangeError,
+    diagnose,
     fault::fault,
     notify::{Notification, notify},
 };
@@ -67,7 +68,11 @@ async fn perform(context: &Context, record: &EffectRecord) -> Result<String, Str
             notify(context, &notification).await
         }
         Effect::Learn { good, failure } => learn(context, record, *good, failure.as_ref()).await,
-        Effect::Tidy => super::worker::tidy(context, &record.task).await,
+        Effect::Tidy => {
+            diagnose::call_off(context, &record.task).await;
+            super::worker::tidy(context, &record.task).await
+        }
+        Effect::Diagnose => diagnose::diagnose(context, &record.task).await,
         Effect::Mark { done } => mark(context, record, *done).await,
     }
 }

@@ -6,6 +6,7 @@
 mod add;
 mod change;
 mod claim;
+mod diagnose;
 mod effects;
 mod fault;
 mod forecast;

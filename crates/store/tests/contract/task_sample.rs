@@ -94,6 +94,7 @@ fn rules() -> Rules {
         rests: vec![300_000_000],
         trouble_rests: vec![1_000_000],
         losses: 3,
+        diagnose: switchyard_core::task::Diagnose::Never,
     }
 }
 

@@ -208,3 +208,23 @@ fn work_that_nothing_verifies_can_be_judged_by_a_model() {
         "the judge is paid by the task: {task:#}"
     );
 }
+
+#[test]
+fn a_task_that_needs_a_person_is_looked_into_once() {
+    let yard = Yard::with("look", "diagnose = true\n");
+    let key = yard
+        .env
+        .provider
+        .script("look", vec![Step::text("no"), Step::text("no"), write("DIAGNOSIS.md", "why\n"), Step::text("found")]);
+    let id = yard.add(&[&format!("do what cannot be done {key}"), "--model", "scripted/alpha"]);
+    yard.settle();
+    yard.settle();
+    assert_eq!(yard.phase(&id), "blocked", "{:#}", yard.task(&id));
+    let look = yard.task(&format!("{id}-look"));
+    assert_eq!(look["phase"], "done", "{look:#}");
+    assert_eq!(yard.git(&["show", &format!("switchyard/{id}-look:DIAGNOSIS.md")]), "why");
+    yard.env.run(&["task", "retry", &id]).expect_code(0);
+    yard.env.run(&["task", "cancel", &id]).expect_code(0);
+    let listed = yard.env.run(&["task", "list", "--json"]).json();
+    assert_eq!(listed["tasks"].as_array().map(Vec::len), Some(2), "{listed:#}");
+}

@@ -5,7 +5,7 @@ use super::*;
 fn notices(step: &Step) -> Vec<Notice> {
     let of = |effect: &Effect| match effect {
         Effect::Notify { notice, .. } => Some(*notice),
-        Effect::Learn { .. } | Effect::Mark { .. } | Effect::Tidy => None,
+        Effect::Learn { .. } | Effect::Mark { .. } | Effect::Tidy | Effect::Diagnose => None,
     };
     step.effects.iter().filter_map(of).collect()
 }
@@ -68,13 +68,29 @@ fn a_todo_is_marked_when_its_task_is_settled_and_done_only_when_it_is() {
                 .iter()
                 .filter_map(|effect| match effect {
                     Effect::Mark { done } => Some(*done),
-                    Effect::Notify { .. } | Effect::Learn { .. } | Effect::Tidy => None,
+                    Effect::Notify { .. } | Effect::Learn { .. } | Effect::Tidy | Effect::Diagnose => None,
                 })
                 .collect();
             let wanted: Vec<bool> = todo.and(wanted).into_iter().collect();
             assert_eq!(marks, wanted, "{state:?} {event:?}");
         }
     }
+}
+
+#[test]
+fn a_task_is_looked_into_once_it_needs_a_person_and_never_what_looks_into_it() {
+    let once = Rules { diagnose: Diagnose::Once, ..rules() };
+    let looked = |rules: &Rules, before: &Task, cause| {
+        let event = Event::Block { cause, detail: "why".into() };
+        step(before, event, rules, NOW).unwrap().effects.contains(&Effect::Diagnose)
+    };
+    let queued = task(State::Queued);
+    assert!(looked(&once, &queued, Cause::Parked) && looked(&once, &queued, Cause::Exhausted));
+    assert!(!looked(&rules(), &queued, Cause::Parked), "only when it is switched on");
+    assert!(!looked(&once, &queued, Cause::Access), "a missing key needs no model to be found");
+    let mut looking = task(State::Queued);
+    looking.spec.diagnoses = Some(id("t001"));
+    assert!(!looked(&once, &looking, Cause::Parked));
 }
 
 #[test]
@@ -97,6 +113,7 @@ fn kinds_and_notices_are_the_words_of_their_json() {
             Effect::Learn { good: true, failure: None },
             Effect::Mark { done: true },
             Effect::Tidy,
+            Effect::Diagnose,
         ] {
             assert_eq!(serde_json::to_value(&effect).unwrap()["kind"], effect.kind());
         }
