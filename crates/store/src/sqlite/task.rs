@@ -29,7 +29,7 @@ pub(super) const DUE: &str = select!(" WHERE wakes_at <= ?1 ORDER BY wakes_at, n
 const DUE_BY_ANY_CLOCK: &str =
     select!(" WHERE wakes_at IS NOT NULL AND (wakes_at <= ?1 OR changed_at > ?1) ORDER BY wakes_at, number LIMIT ?2");
 
-const NEWEST_EVENT: &str = "SELECT at FROM event ORDER BY position DESC LIMIT 1";
+pub(super) const LATEST_CHANGE: &str = "SELECT max(changed_at) FROM task WHERE wakes_at IS NOT NULL";
 
 pub(super) const NEXT_DUE: &str = "SELECT min(wakes_at) FROM task WHERE wakes_at IS NOT NULL";
 
@@ -95,12 +95,12 @@ pub(super) async fn counts(store: &SqliteStore, batch: Option<&str>) -> Result<P
 }
 
 pub(super) async fn due(store: &SqliteStore, now: i64, limit: u32) -> Result<Vec<TaskRecord>> {
-    // Going through all that wait is only worth it when something has happened that is still to come.
-    let newest: Option<i64> = query_scalar(NEWEST_EVENT)
-        .fetch_optional(&store.connections.readers)
+    // Going through all that wait is only worth it when one of them was changed at a time that is still to come.
+    let latest: Option<i64> = query_scalar(LATEST_CHANGE)
+        .fetch_one(&store.connections.readers)
         .await
-        .map_err(failed("read the newest event"))?;
-    let which = if newest.is_some_and(|newest| newest > now) { DUE_BY_ANY_CLOCK } else { DUE };
+        .map_err(failed("read the latest change"))?;
+    let which = if latest.is_some_and(|latest| latest > now) { DUE_BY_ANY_CLOCK } else { DUE };
     let rows = query(which).bind(now).bind(limit).fetch_all(&store.connections.readers).await;
     rows.map_err(failed("read the tasks that are due"))?.iter().map(record).collect()
 }

@@ -66,6 +66,7 @@ async fn questions_about_tasks_use_their_indexes() {
         (task::ONE, "SEARCH task USING INDEX sqlite_autoindex_task_1 (id=?)"),
         (task::DUE, "SEARCH task USING INDEX task_due (wakes_at<?)"),
         (task::NEXT_DUE, "SEARCH task USING INDEX task_due (wakes_at>?)"),
+        (task::LATEST_CHANGE, "SEARCH task USING INDEX task_waiting"),
         (task::COUNTS, "SCAN task USING INDEX task_phase"),
         (task::COUNTS_OF_BATCH, "SEARCH task USING INDEX task_of_batch (batch=?)"),
         (task::EVENTS, "SEARCH event USING INDEX event_task (subject=? AND position>?)"),

@@ -287,6 +287,7 @@ CREATE INDEX task_phase ON task (phase);
 CREATE INDEX task_of_batch ON task (batch) WHERE batch IS NOT NULL;
 CREATE INDEX task_repository ON task (repository);
 CREATE INDEX task_due ON task (wakes_at) WHERE wakes_at IS NOT NULL;
+CREATE INDEX task_waiting ON task (changed_at) WHERE wakes_at IS NOT NULL;
 CREATE INDEX task_ready ON task (repository, lane, priority DESC, number) WHERE phase = 'queued' AND open_blockers = 0;
 
 CREATE TABLE dependency (
