@@ -44,7 +44,10 @@ pub async fn a_change_is_written_with_all_that_follows(backend: &dyn Backend) {
     let effects: Vec<Effect> =
         store.take_effects(2_000, 10, 9).await.unwrap().into_iter().map(|taken| taken.effect).collect();
     assert_eq!(effects, change.effects);
-    assert!(matches!(effects[..], [Effect::Learn { .. }, Effect::Notify { notice: Notice::Done, .. }]), "{effects:?}");
+    assert!(
+        matches!(effects[..], [Effect::Learn { .. }, Effect::Notify { notice: Notice::Done, .. }, Effect::Tidy]),
+        "{effects:?}"
+    );
     // Another change without one leaves the receipt.
     assert_eq!(happen(store, "t001", Event::Reset).await.receipt, Some(sample::receipt(7)));
 }
@@ -141,7 +144,7 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
         for effect in &effects {
             store.finish_effect(effect.id, 3_000, "told").await.unwrap();
         }
-        let whole = (done, after.open_blockers == 0, run.ended_at.is_some(), told == 5, effects.len() == 2);
+        let whole = (done, after.open_blockers == 0, run.ended_at.is_some(), told == 5, effects.len() == 3);
         assert!(whole == (true, true, true, true, true) || whole == (false, false, false, false, false), "{whole:?}");
         match came {
             Some(changed) => {
