@@ -56,6 +56,7 @@ pub fn run(env: &TestEnv) -> Taken {
 /// What the server takes of a processor although nobody asks anything of it. The first seconds after an answer are
 /// still a part of that.
 fn idle(watch: &mut Watch) -> f64 {
+    watch.look();
     std::thread::sleep(IDLE);
     watch.look();
     let (before, began) = (watch.processor(), Instant::now());

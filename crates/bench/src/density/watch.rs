@@ -1,7 +1,11 @@
 //! The processes of OpenCode in one environment: how many there are, and what they take at their highest.
 
 use crate::process::{processor_time, proportional_megabytes, status_megabytes};
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 use switchyard_testkit::TestEnv;
 
 #[derive(Debug)]
@@ -13,6 +17,8 @@ pub struct Watch {
     pub processes: usize,
     /// The newest that was seen of each process, also of those that are gone.
     times: BTreeMap<u32, Duration>,
+    /// Those of the last look.
+    before: BTreeSet<u32>,
 }
 
 impl Watch {
@@ -25,16 +31,20 @@ impl Watch {
             proportional: 0.0,
             processes: 0,
             times: BTreeMap::new(),
+            before: BTreeSet::new(),
         }
     }
 
     pub fn look(&mut self) {
         let found = self.found();
-        let sum = |of: fn(u32) -> Option<f64>| found.iter().filter_map(|id| of(*id)).sum::<f64>();
+        // One that is about to become a tool still looks like the server that it came from, with the same memory.
+        let staying: Vec<u32> = found.intersection(&self.before).copied().collect();
+        let sum = |of: fn(u32) -> Option<f64>| staying.iter().filter_map(|id| of(*id)).sum::<f64>();
         self.resident = self.resident.max(sum(|id| status_megabytes(id, "VmRSS")));
         self.proportional = self.proportional.max(sum(proportional_megabytes));
-        self.processes = self.processes.max(found.len());
-        self.times.extend(found.iter().filter_map(|id| Some((*id, processor_time(*id)?))));
+        self.processes = self.processes.max(staying.len());
+        self.times.extend(staying.iter().filter_map(|id| Some((*id, processor_time(*id)?))));
+        self.before = found;
     }
 
     /// The processor time of all of them until the last look.
@@ -42,7 +52,7 @@ impl Watch {
         self.times.values().sum()
     }
 
-    fn found(&self) -> Vec<u32> {
+    fn found(&self) -> BTreeSet<u32> {
         let entries = std::fs::read_dir("/proc").expect("a process table").flatten();
         let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         ids.filter(|id| self.is_ours(*id)).collect()

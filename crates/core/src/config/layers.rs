@@ -4,7 +4,7 @@
 
 use super::{Config, DEFAULTS, open::is_open};
 use crate::nearest::nearest;
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::LazyLock};
 use toml::{Table, Value};
 
 /// Where a value came from.
@@ -59,13 +59,13 @@ pub struct Layered {
 impl Layered {
     /// Merges `layers` over the built-in settings; later ones win.
     pub fn merge(layers: &[Layer]) -> Result<Self, ConfigError> {
-        let built_in = parse(&Layer { origin: Origin::BuiltIn, text: DEFAULTS.to_owned() })?;
+        let built_in = BUILT_IN.as_ref().map_err(Clone::clone)?;
         let mut values = built_in.clone();
         let mut origins = BTreeMap::new();
-        note_origins("", &built_in, &Origin::BuiltIn, &mut origins);
+        note_origins("", built_in, &Origin::BuiltIn, &mut origins);
         for layer in layers {
             let table = parse(layer)?;
-            refuse_unknown("", &table, &built_in, layer)?;
+            refuse_unknown("", &table, built_in, layer)?;
             refuse_foreign(&table, layer)?;
             note_origins("", &table, &layer.origin, &mut origins);
             overlay(&mut values, table);
@@ -79,6 +79,10 @@ impl Layered {
         Ok(Self { config, values, origins })
     }
 }
+
+/// Every command asks for them twice, and to read them takes longer than all the rest of the settings.
+pub(super) static BUILT_IN: LazyLock<Result<Table, ConfigError>> =
+    LazyLock::new(|| parse(&Layer { origin: Origin::BuiltIn, text: DEFAULTS.to_owned() }));
 
 fn parse(layer: &Layer) -> Result<Table, ConfigError> {
     layer.text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {

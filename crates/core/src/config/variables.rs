@@ -1,6 +1,6 @@
 //! Settings from the environment: `SWITCHYARD_` and the setting's path, dots as underscores.
 
-use super::{DEFAULTS, Layer, Origin, open::is_open};
+use super::{Layer, Origin, layers::BUILT_IN, open::is_open};
 use toml::{Table, Value};
 
 /// Names that read better than the rule would make them.
@@ -13,9 +13,11 @@ const SHORT_NAMES: [(&str, &str); 3] = [
 /// One layer for each variable that sets something, in the order of their names.
 #[must_use]
 pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<Layer> {
-    let defaults: Table = DEFAULTS.parse().unwrap_or_default();
     let mut settings = Vec::new();
-    collect_leaves("", &defaults, &mut settings);
+    // Where they cannot be read, the merge says so.
+    if let Ok(defaults) = BUILT_IN.as_ref() {
+        collect_leaves("", defaults, &mut settings);
+    }
     let mut layers = Vec::new();
     for (path, default) in settings {
         let long = format!("SWITCHYARD_{}", path.to_uppercase().replace('.', "_"));

@@ -3,6 +3,7 @@
 use super::{
     change::{Became, ChangeError, With, attempt},
     fault::fault,
+    reaper::reap,
     spawn::spawn_worker,
 };
 use crate::{
@@ -128,15 +129,6 @@ pub(super) async fn launch(context: &Context, claimed: &TaskRecord) -> Result<Cl
             .await?;
             Ok(Claimed::Nowhere(detail))
         }
-    }
-}
-
-/// Waits for the child in a thread of its own, so that it leaves no entry in the process table.
-fn reap(mut child: std::process::Child) {
-    let waiting =
-        std::thread::Builder::new().name("reaper".to_owned()).stack_size(64 * 1024).spawn(move || child.wait());
-    if let Err(error) = waiting {
-        tracing::debug!(%error, "a worker will be waited for by the system");
     }
 }
 

@@ -48,10 +48,15 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// Whether it changed something, so that another pass may find more to do.
+    /// Whether it changed nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.started.is_empty() && self.taken_back == 0 && self.woken == 0 && self.stopped == 0 && self.effects == 0
+        self.started.is_empty() && self.is_final()
+    }
+
+    /// Whether another pass right away would find nothing more to do. What could be started was started last.
+    pub(super) fn is_final(&self) -> bool {
+        self.taken_back == 0 && self.woken == 0 && self.stopped == 0 && self.effects == 0
     }
 }
 

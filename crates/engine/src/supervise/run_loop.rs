@@ -2,7 +2,9 @@
 
 use super::{
     change::ChangeError,
+    news::News,
     pulse::{Pulse, pulse},
+    reaper::worker_died,
 };
 use crate::Context;
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -34,13 +36,22 @@ pub type Watcher = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
     // Without it there is still the regular look.
     let mut changes = FileWatch::new(&written_files(context)).ok();
+    let mut news = News::default();
+    let mut heard = None;
     let mut in_a_row = 0;
     while !cancel.is_cancelled() {
-        let seen = context.store.data_version().await.ok();
+        let seen = match heard.take() {
+            Some(seen) => seen,
+            None => {
+                let seen = context.store.data_version().await.ok();
+                news.catch_up(context).await;
+                seen
+            }
+        };
         let pause = match pulse(context, batch).await {
             Ok(done) => {
                 watcher(Told::Pulse(&done));
-                in_a_row = if done.is_idle() { 0 } else { in_a_row + 1 };
+                in_a_row = if done.is_final() { 0 } else { in_a_row + 1 };
                 match in_a_row {
                     0 => until_next(context).await,
                     in_a_row if in_a_row % IN_A_ROW == 0 => BREATH,
@@ -53,9 +64,27 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
             }
         };
         tokio::select! {
-            () = changed(context, &mut changes, seen) => {}
+            seen = something_to_do(context, &mut changes, seen, &mut news) => heard = Some(seen),
+            () = worker_died() => {}
             () = sleep(pause) => {}
             () = cancel.cancelled() => return,
+        }
+    }
+}
+
+/// Waits until something was written that a pass could act on, and returns the version that has it. Every worker writes
+/// all the time, and most of that is nobody's business but its own.
+async fn something_to_do(
+    context: &Context,
+    changes: &mut Option<FileWatch>,
+    mut seen: Option<i64>,
+    news: &mut News,
+) -> Option<i64> {
+    loop {
+        changed(context, changes, seen).await;
+        seen = context.store.data_version().await.ok();
+        if news.is_of_use(context).await {
+            return seen;
         }
     }
 }
@@ -63,9 +92,22 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
 /// Waits until something was written and can be read. SQLite writes its file first and shows the change to others only
 /// when it is safe on the disk: a pass in between would see nothing, and nothing would wake the supervisor again.
 async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Option<i64>) {
-    match changes {
-        Some(changes) => changes.changed().await,
-        None => std::future::pending().await,
+    let told = async {
+        match changes {
+            Some(changes) => changes.changed().await,
+            None => std::future::pending().await,
+        }
+    };
+    // What was written just before the last look, and could not be read then, is told by nobody.
+    let late = async {
+        sleep(BREATH).await;
+        if context.store.data_version().await.ok() == seen {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = told => {}
+        () = late => return,
     }
     let deadline = Instant::now() + READABLE_WITHIN;
     let mut pause = Duration::from_millis(1);
@@ -95,11 +137,15 @@ async fn until_next(context: &Context) -> Duration {
     ahead.and_then(|ahead| u64::try_from(ahead).ok()).map_or(regular, Duration::from_micros).min(regular)
 }
 
-/// Waits until nothing is queued, waiting or at work. What depends on something that needs a person never will be.
+/// Waits until nothing is queued, waiting or at work, and nothing is owed. What depends on something that needs a person
+/// never will be.
 pub async fn until_idle(context: &Context, batch: Option<&str>) {
     loop {
         sleep(Duration::from_millis(200)).await;
-        if is_idle(context, batch).await.unwrap_or(false) {
+        // What the last task has left to be done is not in its phase.
+        if is_idle(context, batch).await.unwrap_or(false)
+            && pulse(context, batch).await.is_ok_and(|done| done.is_idle())
+        {
             return;
         }
     }

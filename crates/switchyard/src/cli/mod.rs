@@ -147,6 +147,10 @@ enum Command {
 
 /// Parses, runs, reports. The exit code is the documented one.
 pub fn main() -> ExitCode {
+    // A worker is started for every task, and must not wait for the description of all other commands.
+    if let Some(args) = work::WorkArgs::of_supervisor(std::env::args_os().skip(1)) {
+        return reported(work::run(&args), Format::People);
+    }
     let matches = match Cli::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return usage_error(&error),
@@ -156,7 +160,11 @@ pub fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     let format = cli.global.format();
-    match run(cli) {
+    reported(run(cli), format)
+}
+
+fn reported(result: Result<ExitCode, Failure>, format: Format) -> ExitCode {
+    match result {
         Ok(code) => code,
         Err(failure) => {
             ui::failure(&failure, format);

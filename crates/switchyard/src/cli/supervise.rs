@@ -54,10 +54,16 @@ pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Fail
             std::future::pending::<()>().await;
         }
     };
+    tokio::pin!(supervising);
+    tokio::select! {
+        () = &mut supervising => return Ok(ExitCode::SUCCESS),
+        () = super::input::interrupted() => return Ok(ExitCode::SUCCESS),
+        () = idle => cancel.cancel(),
+    }
+    // What a pass has begun by then would otherwise stay half done until somebody else may take it.
     tokio::select! {
         () = supervising => {}
         () = super::input::interrupted() => {}
-        () = idle => {}
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,7 +71,10 @@ pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Fail
 pub async fn pulse(global: &Global, args: &PulseArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
     if args.clear_breaker && !args.dry_run {
-        context.store.set_mark(engine::BREAKER_CLEARED, now_micros()).await?;
+        let now = now_micros();
+        context.store.set_mark(engine::BREAKER_CLEARED, now).await?;
+        // For a supervisor that waits for something to do.
+        context.store.append_event(now, engine::BREAKER_CLEARED, "", &serde_json::json!({})).await?;
     }
     let pulse = if args.dry_run {
         engine::would_start(&context, args.batch.as_deref()).await

@@ -6,7 +6,7 @@ use crate::{
     ui,
 };
 use clap::Args;
-use std::{path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 use switchyard_core::task::TaskId;
 use switchyard_engine::supervise::{WORKER_MARK, WorkError, work};
 
@@ -15,6 +15,17 @@ pub struct WorkArgs {
     task: TaskId,
     epoch: i64,
     store: PathBuf,
+}
+
+impl WorkArgs {
+    /// The arguments just as a supervisor gives them; for anything else there is the parser of all commands.
+    pub fn of_supervisor(args: impl Iterator<Item = OsString>) -> Option<Self> {
+        let args: Vec<OsString> = args.take(5).collect();
+        let [command, task, epoch, store] = args.as_slice() else { return None };
+        let [task, epoch] = [task.to_str()?, epoch.to_str()?];
+        (command == "work").then_some(())?;
+        Some(Self { task: task.parse().ok()?, epoch: epoch.parse().ok()?, store: PathBuf::from(store) })
+    }
 }
 
 pub fn run(args: &WorkArgs) -> Result<ExitCode, Failure> {

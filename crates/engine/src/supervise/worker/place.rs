@@ -238,9 +238,12 @@ fn forget_secrets(git: &Git, task: &Task, place: &Place) -> Result<(), GitError>
 /// What is not needed any more goes, as far as nothing is lost by it: the worktree when all in it is committed, the
 /// branch when the base has all of it.
 pub(super) async fn tidy(context: &Context, task: &Task) -> Result<String, String> {
+    if task.spec.place == Where::Directory {
+        return Ok("it was done in place".to_owned());
+    }
     let runs = context.store.runs(&task.id).await.map_err(|error| error.to_string())?;
     let Some(place) = Place::of_run(task, &runs) else { return Ok("it had no place".to_owned()) };
-    let Some(branch) = place.branch.clone() else { return Ok("it was done in place".to_owned()) };
+    let Some(branch) = place.branch.clone() else { return Ok("it has no branch".to_owned()) };
     let base = task.spec.base.clone();
     let left = tokio::task::spawn_blocking(move || {
         let git = git();
