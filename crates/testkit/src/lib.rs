@@ -15,8 +15,12 @@ pub use provider::SharedProvider;
 
 use std::time::{Duration, Instant};
 
+/// How much slower a machine may be that runs many tests at once on few cores.
+const BUSY: u32 = 4;
+
 /// Waits until `condition` holds; says what did not happen when it does not in time.
 pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() -> bool) {
+    let patience = patience * BUSY;
     let deadline = Instant::now() + patience;
     while !condition() {
         assert!(Instant::now() < deadline, "did not happen within {patience:?}: {what}");

@@ -148,8 +148,7 @@ fn a_task_that_is_cancelled_ends_on_the_server_too() {
     let yard = &*YARD;
     let key = yard.env.provider.script("cancelled", vec![Step::hang_mid_stream()]);
     let id = yard.add(&[&format!("never ends {key}"), "--model", "scripted/alpha"]);
-    yard.env.run(&["pulse"]).expect_code(0);
-    yard.env.provider.wait_for_requests(&key, 1);
+    yard.pulse_until_asked(&key);
     yard.env.run(&["task", "cancel", &id]).expect_code(0);
     yard.wait_for_phase(&id, "cancelled");
     let closed = || yard.env.provider.requests(&key).entries[0].client_closed();
@@ -172,8 +171,7 @@ fn a_claim_that_no_money_is_left_for_is_not_made() {
     let raise = ["budget", "configure", "scripted", "--daily-budget", "50"];
     yard.env.run(&raise).expect_code(0);
     yard.env.run(&["task", "retry", &id]).expect_code(0);
-    yard.env.run(&["pulse"]).expect_code(0);
-    yard.env.provider.wait_for_requests(&key, 1);
+    yard.pulse_until_asked(&key);
     yard.env.run(&["task", "cancel", &id]).expect_code(0);
     yard.settle();
     let status = yard.env.run(&["budget", "status", "--json"]).json();

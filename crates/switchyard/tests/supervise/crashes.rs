@@ -126,8 +126,7 @@ fn a_worker_that_wakes_after_its_lease_was_taken_writes_nothing() {
     let trace = yard.env.root.join("trace");
     let command = format!("echo begun >> {0}; sleep 1; echo ended >> {0}; echo x > file.txt", trace.display());
     let id = yard.add(&["sleep a little", "--command", &command, "--deliver", "merge"]);
-    yard.env.run(&["pulse"]).expect_code(0);
-    eventually("the command to begin", Duration::from_secs(20), || trace.exists());
+    yard.pulse_until("the command to begin", || trace.exists());
     let frozen = yard.leftovers();
     for pid in &frozen {
         drop(std::process::Command::new("kill").args(["-STOP", &pid.to_string()]).output());

@@ -72,8 +72,7 @@ fn a_command_in_place_whose_worker_died_is_left_to_a_person() {
     let trace = yard.env.root.join("trace");
     let command = format!("echo run >> {}; sleep 30", trace.display());
     let id = yard.add(&["in place", "--command", &command, "--in-place"]);
-    yard.env.run(&["pulse"]).expect_code(0);
-    eventually("it to begin", Duration::from_secs(20), || trace.exists());
+    yard.pulse_until("it to begin", || trace.exists());
     for pid in yard.workers() {
         drop(std::process::Command::new("kill").args(["-9", &pid.to_string()]).output());
     }
@@ -120,7 +119,9 @@ fn a_verify_command_that_is_not_there_costs_no_second_try_of_the_work() {
     let task = yard.task(&id);
     assert_eq!(task["phase"], "blocked", "{task:#}");
     assert!(task["reason"].as_str().expect("a reason").contains("no-such-program"), "{task:#}");
-    assert_eq!(task["attempts"][0]["failure_mode"], "ENVIRONMENT", "{task:#}");
+    let tries = task["attempts"].as_array().expect("tries");
+    assert!(tries.len() > 1, "{task:#}");
+    assert!(tries[..tries.len() - 1].iter().all(|one| one["failure_mode"] == "ENVIRONMENT"), "{task:#}");
     assert_eq!(std::fs::read_to_string(&trace).expect("the trace"), "run\n", "only the evaluation was tried again");
     assert_eq!(yard.git(&["show", &format!("switchyard/{id}:x.txt")]), "x", "the work is kept");
 }
@@ -166,13 +167,14 @@ fn a_server_that_is_killed_in_the_middle_costs_no_try() {
     ];
     let key = yard.env.provider.script("server", steps);
     let id = yard.add(&[&format!("write x.txt {key}"), "--model", "scripted/alpha"]);
-    yard.env.run(&["pulse"]).expect_code(0);
-    yard.env.provider.wait_for_requests(&key, 1);
+    yard.pulse_until_asked(&key);
     let servers = yard.env.servers();
     let pid = servers[0]["keeper_pid"].as_i64().expect("a process");
     drop(std::process::Command::new("kill").args(["-9", &pid.to_string()]).output());
     yard.settle();
     let task = yard.task(&id);
     assert_eq!(task["phase"], "done", "{task:#}");
-    assert_eq!(task["attempts"][0]["failure_mode"], "ENVIRONMENT", "{task:#}");
+    let tries = task["attempts"].as_array().expect("tries");
+    assert!(tries.len() > 1, "{task:#}");
+    assert!(tries[..tries.len() - 1].iter().all(|one| one["failure_mode"] == "ENVIRONMENT"), "{task:#}");
 }

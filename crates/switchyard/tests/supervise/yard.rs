@@ -76,6 +76,23 @@ impl Yard {
         self.env.run(&["supervise", "--until-idle"]).expect_code(0);
     }
 
+    /// Makes one pass after the other until the work is as far as `begun` asks: on a busy machine a
+    /// worker may start so late that its task is put back and waits for the next pass.
+    pub fn pulse_until(&self, what: &str, begun: impl Fn() -> bool) {
+        eventually(what, Duration::from_secs(40), || {
+            self.env.run(&["pulse"]).expect_code(0);
+            (0..40).any(|_| {
+                std::thread::sleep(Duration::from_millis(25));
+                begun()
+            })
+        });
+    }
+
+    /// As far as the first request of a key.
+    pub fn pulse_until_asked(&self, key: &str) {
+        self.pulse_until(&format!("a request of {key}"), || !self.env.provider.requests(key).entries.is_empty());
+    }
+
     pub fn wait_for_phase(&self, id: &str, phase: &str) {
         eventually(&format!("{id} to be {phase}"), Duration::from_secs(60), || self.phase(id) == phase);
     }
