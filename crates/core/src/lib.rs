@@ -9,6 +9,7 @@ pub mod dispatch;
 pub mod duration;
 pub mod error_class;
 pub mod id;
+pub mod job;
 pub mod model;
 pub mod money;
 pub mod nearest;

@@ -8,6 +8,8 @@
 
 mod budget;
 mod error;
+mod job;
+mod jobs;
 mod ledger;
 mod outcome;
 mod record;
@@ -18,6 +20,8 @@ mod words;
 
 pub use budget::{Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
 pub use error::{ErrorKind, StoreError};
+pub use job::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, NewJob, WorkerRecord};
+pub use jobs::Jobs;
 pub use ledger::{
     BUCKET_MICROS, Begun, Ceiling, GroupBy, Measure, NewSpend, Reserve, SpendKey, SpendKind, Spent, bucket,
 };

@@ -3,7 +3,7 @@
 use super::Config;
 use crate::{ModelRef, dispatch::Selector, nearest::nearest, route::Phrase};
 
-type Faults = Vec<(String, String)>;
+pub(super) type Faults = Vec<(String, String)>;
 
 impl Config {
     /// The faults, each with the setting that has it.
@@ -14,6 +14,7 @@ impl Config {
         self.check_tags(&mut faults);
         self.check_chains(&mut faults);
         self.check_classifier(&mut faults);
+        self.check_jobs(&mut faults);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
@@ -193,7 +194,7 @@ impl Config {
     }
 }
 
-fn refer(faults: &mut Faults, key: String, name: &String, kind: &str, known: &[&String]) {
+pub(super) fn refer(faults: &mut Faults, key: String, name: &String, kind: &str, known: &[&String]) {
     if known.contains(&name) {
         return;
     }

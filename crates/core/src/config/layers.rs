@@ -121,7 +121,7 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
 }
 
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 17] = [
+const FOREIGN: [&str; 19] = [
     "server.binary",
     "server.url",
     "store",
@@ -133,6 +133,8 @@ const FOREIGN: [&str; 17] = [
     "via",
     "consensus",
     "supervise",
+    "jobs",
+    "workers",
     "fallback.cooldowns",
     "dispatch.permission_answer",
     "dispatch.first_token_timeout",

@@ -2,12 +2,15 @@
 //! the types here give them meaning. Nothing is read from disk or the environment here.
 
 mod check;
+mod jobs;
+mod jobs_check;
 mod layers;
 mod open;
 mod routing;
 mod supervise;
 mod variables;
 
+pub use jobs::{Access, Jobs, WorkerProfile, Workflow};
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use routing::{
     Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
@@ -39,6 +42,9 @@ pub struct Config {
     pub batch: Batch,
     pub consensus: Rule,
     pub supervise: Supervise,
+    pub jobs: Jobs,
+    pub workers: BTreeMap<String, WorkerProfile>,
+    pub workflows: BTreeMap<String, Workflow>,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,

@@ -1,12 +1,15 @@
 //! Tables whose keys are names that a user may add, as opposed to settings that exist or not.
 
-const OPEN: [&str; 12] = [
+const OPEN: [&str; 15] = [
     "tiers",
     "tier_scores",
     "tier_aliases",
     "task_types",
     "tags",
     "profiles",
+    "workers",
+    "workflows",
+    "jobs.auto",
     "via",
     "batch.lists",
     "scores",

@@ -1,7 +1,7 @@
 //! A decision with everything that led to it.
 
 use crate::ModelRef;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What kind of request decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ pub enum Rule {
 }
 
 /// How long the choice stands for a worker that lives on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelPolicy {
     /// For this prompt.

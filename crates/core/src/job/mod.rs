@@ -1,0 +1,16 @@
+//! Jobs: what a model or a person has handed over to other models, to be asked after later by its id. And the workers
+//! that carry out some of them, one after the other.
+//!
+//! A job is not a supervised task: it has no worktree and no evidence. It is one conversation, or several in a row.
+
+mod auto;
+mod id;
+mod order;
+mod reuse;
+mod workflow;
+
+pub use auto::{Picked, pick_profile};
+pub use id::{BadJobId, JobId};
+pub use order::{Choice, JobKind, JobOrder, JobState, Pause};
+pub use reuse::{Backend, Found, Mismatch, Standing, Wanted, reusable};
+pub use workflow::{Advance, Carry, Limits, StepDone, WorkflowStep, advance, carry};
