@@ -14,6 +14,7 @@ mod bare;
 mod density;
 mod dispatch;
 mod figures;
+mod handover;
 mod learning;
 mod many;
 mod million;
@@ -25,7 +26,7 @@ mod startup;
 use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
 
-const PARTS: [&str; 8] = ["start", "route", "learning", "million", "dispatch", "many", "queue", "density"];
+const PARTS: [&str; 9] = ["start", "route", "learning", "million", "dispatch", "many", "queue", "density", "handover"];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -62,6 +63,11 @@ fn main() -> ExitCode {
     if wants("many") {
         let env = TestEnv::new("many", &program, &scratch);
         many::measure(&env, &mut limits);
+        env.stop_servers();
+    }
+    if wants("handover") {
+        let env = TestEnv::new("handover", &program, &scratch);
+        handover::measure(&env, &mut limits);
         env.stop_servers();
     }
     if wants("dispatch") {

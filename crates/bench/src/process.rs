@@ -60,6 +60,26 @@ pub fn processor_time(id: u32) -> Option<Duration> {
     Some(seconds(user + system + child_user + child_system))
 }
 
+/// The same of a process and all below it.
+pub fn processor_time_of_tree(root: u32) -> Duration {
+    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
+        .expect("a process table")
+        .flatten()
+        .filter_map(|entry| {
+            let id: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let text = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            Some((id, text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut tree = vec![root];
+    let mut seen = 0;
+    while let Some(parent) = tree.get(seen).copied() {
+        tree.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(id, _)| *id));
+        seen += 1;
+    }
+    tree.into_iter().filter_map(processor_time).sum()
+}
+
 /// The processor time of all children that this process has waited for.
 pub fn processor_time_of_ended() -> Duration {
     let [_, _, user, system] = times("/proc/self/stat").expect("a process table");

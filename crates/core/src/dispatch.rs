@@ -3,7 +3,7 @@
 pub use crate::route::Selector;
 
 use crate::{
-    config::Capability,
+    config::{Access, Capability},
     route::{Needs, estimate_tokens},
     schema::AnswerSchema,
 };
@@ -84,6 +84,8 @@ pub struct Request {
     pub agent: Option<String>,
     /// What the model has to be able to do besides what follows from the rest.
     pub capabilities: Vec<Capability>,
+    /// What an agent may do where it works. A session that is there already keeps what it was made with.
+    pub access: Access,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -114,6 +116,7 @@ impl Request {
             keep: false,
             agent: None,
             capabilities: Vec::new(),
+            access: Access::Write,
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Context {
     pub program: PathBuf,
     /// The password of a server that the user named.
     pub server_password: Option<SecretString>,
+    /// Where each setting was set, unless it is built in.
+    pub origins: BTreeMap<String, String>,
     /// What direct calls share.
     pub exchange: Exchange,
 }

@@ -31,15 +31,18 @@ pub struct JobRecord {
     pub worker: Option<String>,
     /// Rises with every claim; who holds an older one can write nothing.
     pub epoch: i64,
+    /// Who is at work on it; nobody while it is not running.
     pub owner: Option<Owner>,
-    /// The dispatch that is at work for it, to be looked after when its owner dies.
+    /// The last dispatch that was at work for it, to be looked after when its owner dies.
     pub dispatch: Option<DispatchId>,
-    /// Of a workflow: the steps that are over. Of all: what was last heard.
+    /// Of a workflow: the steps that are over. Of all: what was last heard. Null at first, and after its texts were
+    /// forgotten.
     pub progress: Value,
     /// What came of it, once it is over; nothing after its texts were forgotten.
     pub result: Option<Value>,
     pub cancel_asked_at: Option<i64>,
     pub created_at: i64,
+    /// When it was claimed for the first time.
     pub started_at: Option<i64>,
     pub ended_at: Option<i64>,
     pub changed_at: i64,
@@ -60,7 +63,7 @@ pub enum JobEnd {
     Over { state: JobState, result: Value },
     /// A workflow stops to be looked at.
     Paused { progress: Value },
-    /// It goes back to the head of its line, to be claimed again.
+    /// It goes back to its old place, before all that have not begun, to be claimed again.
     Again { why: String },
 }
 
@@ -77,6 +80,7 @@ pub enum CancelAsked {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobFilter {
+    /// Any state, when it is empty.
     pub states: Vec<JobState>,
     pub kind: Option<JobKind>,
     pub worker: Option<String>,

@@ -1,12 +1,19 @@
 //! The contract about jobs and workers.
 //!
-//! Every call is one transaction with its event (`job.<state>`, `job.progress`, `job.cancelling`, `worker.started`,
-//! `worker.changed`, `worker.stopped`; the subject is the id or the name). Who holds an older claim can write nothing.
+//! Every call is one transaction. A change that others may wait for has its event in it: `job.<state>`, `job.requeued`
+//! (it has to be done again), `job.progress`, `job.cancelling`, `worker.started`, `worker.changed` and
+//! `worker.stopped`; the subject is the id or the name. Events never tell what was asked or answered. Who holds an
+//! older claim can write nothing.
+//!
+//! Jobs of one worker stand in a line, and those without a worker in another. A job keeps the place that it joined the
+//! line at, and the oldest place comes first. A job that the store itself cancels has `{"why": …}` as its result.
 
 use crate::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Owner, Result, WorkerRecord};
 use async_trait::async_trait;
 use switchyard_core::job::JobId;
 
+/// Times are microseconds since the Unix epoch, given by the caller. A job or worker that is not there is `NotFound`,
+/// unless something else is said.
 #[async_trait]
 pub trait Jobs {
     /// Adds a job at the end of its line. A worker that is not there, or was stopped, is a conflict.
@@ -17,35 +24,38 @@ pub trait Jobs {
     /// The newest first.
     async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRecord>>;
 
-    /// How many stand before it in its line, the one at work included; nothing when it is not queued. Jobs without a
-    /// worker are one line.
+    /// How many stand before it in its line, those at work included; nothing when it is not queued.
     async fn job_position(&self, id: JobId) -> Result<Option<u32>>;
 
-    /// Takes the oldest job that may start: fewer than `at_once` are at work, and none of the same worker. Its epoch
-    /// rises, and it is the owner's.
+    /// Takes the job with the oldest place that may start: fewer than `at_once` are at work, of all that there are, and
+    /// none of the same worker, which is not stopped. Its epoch rises, and it is the owner's.
     async fn claim_job(&self, owner: &Owner, at_once: u32, now: i64) -> Result<Option<JobRecord>>;
 
-    /// False when the epoch is over: then whoever asks must stop, and may write nothing more.
+    /// Notes something about a job at work, and tells its progress when that is short and not of a workflow, whose
+    /// steps hold answers. False when the epoch is over or the job not there: then whoever asks must stop, and may
+    /// write nothing more.
     async fn note_job(&self, id: JobId, epoch: i64, note: &JobNote, now: i64) -> Result<bool>;
 
-    /// Ends a claim. False when the epoch is over, and then nothing is written. A job that was to be cancelled ends as
-    /// cancelled, or as it is told when that is `Over`; it is never queued again or paused.
+    /// Ends a claim. False when the epoch is over or the job not there, and then nothing is written. A job that was to
+    /// be cancelled ends as cancelled, or as it is told when that is `Over`; it is never queued again or paused. One
+    /// whose worker was stopped is not queued again either, but cancelled.
     async fn end_job(&self, id: JobId, epoch: i64, end: &JobEnd, now: i64) -> Result<bool>;
 
-    /// Asks for a job to be ended. A queued or paused one is cancelled at once.
+    /// Asks for a job to be ended. A queued or paused one is cancelled at once. Asking again changes nothing.
     async fn cancel_job(&self, id: JobId, now: i64) -> Result<CancelAsked>;
 
-    /// Puts a paused job at the end of its line. One that is not paused is a conflict.
+    /// Puts a paused job at the end of its line. One that is not paused, or whose worker was stopped, is a conflict.
     async fn continue_job(&self, id: JobId, now: i64) -> Result<()>;
 
     /// Those that are at work, the oldest first.
     async fn running_jobs(&self) -> Result<Vec<JobRecord>>;
 
-    /// Takes the texts out of jobs that ended before a moment: their orders and results. Returns their ids, at most
-    /// `limit`.
+    /// Takes the texts out of jobs that ended before a moment: their orders, progress and results. Returns the ids of
+    /// those that had them still, at most `limit`, those that ended first, in the order of their numbers. It is no event.
     async fn forget_jobs(&self, before: i64, limit: u32) -> Result<Vec<JobId>>;
 
-    /// A name that is taken by a worker that was not stopped is a conflict; one that was stopped is replaced.
+    /// Adds a worker as it is given, its version included. A name that is taken by a worker that was not stopped is a
+    /// conflict; one that was stopped is replaced.
     async fn add_worker(&self, worker: &WorkerRecord) -> Result<()>;
 
     async fn worker(&self, name: &str) -> Result<WorkerRecord>;
@@ -53,10 +63,13 @@ pub trait Jobs {
     /// In order of their names, the stopped ones included.
     async fn workers(&self) -> Result<Vec<WorkerRecord>>;
 
-    /// Replaces a worker whose version is still that of `worker`, which rises by one; otherwise a conflict. With
-    /// `stopped_at` set for the first time its queued jobs are cancelled, with the reason.
+    /// Replaces a worker whose version is still that of `worker`, which rises by one; otherwise a conflict. The same
+    /// name with another `created_at` is another worker, and one that was stopped stays so: both are conflicts too.
+    /// With `stopped_at` set for the first time its queued jobs are cancelled, with the reason; the one at work is not
+    /// touched.
     async fn change_worker(&self, worker: &WorkerRecord, now: i64) -> Result<()>;
 
-    /// Forgets workers that were stopped before a moment.
+    /// Forgets workers that were stopped before a moment, except those that a job is at work for. Returns how many.
+    /// Their jobs stay. It is no event.
     async fn prune_workers(&self, before: i64) -> Result<u64>;
 }

@@ -1,6 +1,6 @@
 //! The only meeting point of Switchyard's processes: dispatches with their attempts and money,
 //! OpenCode sessions, the server registry with its leases, which providers can answer, the ledger with
-//! its budget, what was learned from outcomes, and the event log.
+//! its budget, what was learned from outcomes, tasks, jobs and their workers, and the event log.
 //!
 //! One trait, one contract. The store keeps what it is told and has no policy of its own; every
 //! call is one transaction, and a change that others may wait for writes its event in that same
@@ -48,7 +48,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// Times are microseconds since the Unix epoch, given by the caller: the store has no clock.
 #[async_trait]
-pub trait Store: Tasks + Debug + Send + Sync {
+pub trait Store: Jobs + Tasks + Debug + Send + Sync {
     /// Records that a dispatch is about to run. The same id again is a conflict.
     async fn begin_dispatch(&self, dispatch: &NewDispatch) -> Result<()>;
 
@@ -221,6 +221,9 @@ pub trait Store: Tasks + Debug + Send + Sync {
 
     /// Appends to the event log and returns the event's position.
     async fn append_event(&self, at: i64, kind: &str, subject: &str, data: &serde_json::Value) -> Result<i64>;
+
+    /// The position of the newest event there ever was; 0 before the first.
+    async fn newest_event(&self) -> Result<i64>;
 
     /// Events after a position, the oldest first.
     async fn events_after(&self, after: i64, limit: u32) -> Result<Vec<Event>>;

@@ -3,6 +3,8 @@
 
 mod cli;
 mod failure;
+mod inside;
+mod mcp;
 mod settings;
 mod ui;
 
@@ -28,12 +30,33 @@ fn main() -> ExitCode {
 }
 
 /// Talk of the program about itself, off unless `SWITCHYARD_LOG` asks for it (`info`, or `switchyard_agents=debug`).
-/// Keepers and workers always have it: their standard error is a log.
+/// Keepers and workers always have it: their standard error is a log. An MCP server's is often the screen of the agent
+/// that has started it, where warnings are the most that may appear.
 fn start_log() {
-    use tracing_subscriber::EnvFilter;
-    let logging = std::env::args_os().nth(1).is_some_and(|command| command == "keeper" || command == "work");
+    use tracing_subscriber::util::SubscriberInitExt as _;
+    use tracing_subscriber::{EnvFilter, Layer as _, filter::LevelFilter, layer::SubscriberExt as _};
+    let command = command();
+    let (usual, most) = match command.as_deref() {
+        Some("keeper" | "runner" | "work") => (Some("info"), LevelFilter::TRACE),
+        Some("mcp") => (Some("warn"), LevelFilter::WARN),
+        _ => (None, LevelFilter::TRACE),
+    };
     let wanted = std::env::var("SWITCHYARD_LOG").ok().filter(|wanted| !wanted.is_empty());
-    let Some(wanted) = wanted.or_else(|| logging.then(|| "info".to_owned())) else { return };
+    let Some(wanted) = wanted.as_deref().or(usual) else { return };
     let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    tracing_subscriber::registry().with(layer.with_filter(filter).with_filter(most)).init();
+}
+
+/// Which command is meant, as far as that can be told before the command line is parsed.
+fn command() -> Option<String> {
+    let mut args = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    loop {
+        let argument = args.next()?;
+        match argument.as_str() {
+            "--server" => drop(args.next()),
+            flag if flag.starts_with('-') => {}
+            _ => return Some(argument),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads the configuration files and variables, opens the store, and makes the context of a command.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, inside::as_outside};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
@@ -74,6 +74,7 @@ impl Settings {
             exchange: Exchange::default(),
             store: Arc::new(store),
             store_path,
+            origins: set_somewhere(&self.layered),
             config: self.layered.config,
             paths: self.paths,
             environment: self.environment,
@@ -95,10 +96,17 @@ impl Settings {
     }
 }
 
+/// Where each setting comes from that is not as it is built in.
+fn set_somewhere(layered: &Layered) -> BTreeMap<String, String> {
+    let set = layered.origins.iter().filter(|(_, origin)| **origin != Origin::BuiltIn);
+    set.map(|(key, origin)| (key.clone(), origin.to_string())).collect()
+}
+
 fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
     let environment: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
+    let environment = as_outside(environment);
     let paths = Paths::new(|name| environment.get(name).map(OsString::from)).map_err(Failure::configuration)?;
     Ok((environment, paths))
 }

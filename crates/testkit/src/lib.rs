@@ -15,6 +15,9 @@ pub use provider::SharedProvider;
 
 use std::time::{Duration, Instant};
 
+/// An image of one pixel.
+pub const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
+
 /// How much slower a machine may be that runs many tests at once on few cores.
 const BUSY: u32 = 4;
 

@@ -11,17 +11,28 @@ pub const TEXT_AGENT: &str = "switchyard-text";
 /// The arguments of `opencode`; the port is chosen by the system.
 pub const SERVE_ARGUMENTS: [&str; 5] = ["serve", "--port", "0", "--hostname", "127.0.0.1"];
 
+/// Where a program that a managed server starts finds what the variables were before we set them.
+pub const OUTER: &str = "SWITCHYARD_OUTER";
+/// Of our own settings those that say where things are, so that a tool of ours that is started there finds the same
+/// store. None of them is a secret.
+const PLACES: [&str; 2] = ["SWITCHYARD_DATA_DIR", "SWITCHYARD_CONFIG"];
+
 /// The environment of a managed server: the starter's, without our own settings, plus ours.
 pub fn server_environment(
     inherited: impl IntoIterator<Item = (String, String)>,
     database: &Path,
     password: &SecretString,
 ) -> Vec<(String, String)> {
+    let inherited: Vec<(String, String)> = inherited.into_iter().collect();
+    let before = |name: &str| inherited.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let mut outer: serde_json::Map<String, Value> =
+        PLACES.into_iter().filter_map(|name| Some((name.to_owned(), json!(before(name)?)))).collect();
     let mut variables: Vec<(String, String)> =
-        inherited.into_iter().filter(|(name, _)| !name.starts_with("SWITCHYARD_")).collect();
+        inherited.iter().filter(|(name, _)| !name.starts_with("SWITCHYARD_")).cloned().collect();
     let user_content = variables.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT");
     let content = config_content(user_content.map(|(_, content)| content.as_str()));
     let mut set = |name: &str, value: String| {
+        outer.insert(name.to_owned(), json!(before(name)));
         variables.retain(|(existing, _)| existing != name);
         variables.push((name.to_owned(), value));
     };
@@ -35,6 +46,7 @@ pub fn server_environment(
     set("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".to_owned());
     // A plugin's dependency that cannot be fetched must not hold the first prompt for a minute.
     set("npm_config_fetch_retries", "0".to_owned());
+    variables.push((OUTER.to_owned(), Value::Object(outer).to_string()));
     variables
 }
 
@@ -99,6 +111,9 @@ mod tests {
         assert_eq!(value("PATH"), ["/bin"]);
         assert_eq!(value("OPENCODE_DB"), ["/d/1.db"]);
         assert_eq!(value("OPENCODE_SERVER_PASSWORD"), ["pw"]);
+        let outer: Value = serde_json::from_str(value(OUTER)[0]).unwrap();
+        assert_eq!((&outer["OPENCODE_DB"], &outer["OPENCODE_CLIENT"]), (&json!("/shared"), &Value::Null));
+        assert!(!outer.to_string().contains('x'), "no secret of ours: {outer}");
     }
 
     #[test]

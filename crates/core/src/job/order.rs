@@ -1,5 +1,6 @@
 //! What is to be done by a job, and on which model it is to be done.
 
+use super::WorkflowStep;
 use crate::{Nano, dispatch::Mode, model::ModelRef, route::ModelPolicy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -86,22 +87,37 @@ pub struct JobOrder {
     pub directory: PathBuf,
     /// What the caller wrote for a model: a tag, a tier or `provider/model`. Nothing leaves it to the profile or the
     /// router.
+    #[serde(default)]
     pub reference: Option<String>,
+    #[serde(default)]
     pub policy: ModelPolicy,
+    #[serde(default)]
     pub task_type: Option<String>,
+    #[serde(default)]
     pub system: Option<String>,
+    #[serde(default)]
     pub schema: Option<Value>,
     /// Copies of what was attached, kept for this job alone.
+    #[serde(default)]
     pub attachments: Vec<PathBuf>,
+    #[serde(default)]
     pub timeout_ms: Option<u64>,
+    #[serde(default)]
     pub max_cost: Option<Nano>,
     /// An OpenCode session to go on with, for a dispatch.
+    #[serde(default)]
     pub session: Option<String>,
+    #[serde(default)]
     pub keep: bool,
     /// Of a batch: the models, as the caller wrote them.
+    #[serde(default)]
     pub models: Vec<String>,
-    /// Of a workflow: its name.
+    /// Of a workflow: its name, and its steps as they were when it began, each with its model.
+    #[serde(default)]
     pub workflow: Option<String>,
+    #[serde(default)]
+    pub steps: Vec<WorkflowStep>,
+    #[serde(default)]
     pub pause: Pause,
 }
 
@@ -124,6 +140,7 @@ impl JobOrder {
             keep: false,
             models: Vec::new(),
             workflow: None,
+            steps: Vec::new(),
             pause: Pause::Never,
         }
     }

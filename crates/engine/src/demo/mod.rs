@@ -152,5 +152,6 @@ fn prepare(caller: &Context, scratch: &Scratch, binary: &Path, provider: &Provid
         environment,
         program: caller.program.clone(),
         server_password: None,
+        origins: std::collections::BTreeMap::new(),
     })
 }

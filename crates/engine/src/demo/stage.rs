@@ -82,6 +82,7 @@ impl Stage {
             keep: false,
             agent: None,
             capabilities: Vec::new(),
+            access: switchyard_core::config::Access::Write,
         })
     }
 

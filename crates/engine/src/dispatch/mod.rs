@@ -85,6 +85,17 @@ pub struct Options {
     pub company: Company,
     /// What its outcome is noted as; a dispatch unless it is a probe.
     pub observed_as: Option<HealthSource>,
+    /// A server of its own by this name, for a new session.
+    pub slot: Option<String>,
+    pub session_model: SessionModel,
+}
+
+/// Whether a session may be gone on with by another model than the one that it had last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SessionModel {
+    #[default]
+    Same,
+    Any,
 }
 
 impl Default for Options {
@@ -105,6 +116,8 @@ impl Default for Options {
             via: None,
             company: Company::Alone,
             observed_as: None,
+            slot: None,
+            session_model: SessionModel::Same,
         }
     }
 }
@@ -155,7 +168,7 @@ pub async fn dispatch(
     if let Some(report) = without_server(context, request, options, sink, cancel, began).await? {
         return Ok(report);
     }
-    let want = session::wanted_server(context, request).await?;
+    let want = session::wanted_server(context, request, options.slot.as_deref()).await?;
     let mut tries = 0;
     loop {
         let id = options.id.filter(|_| tries == 0).unwrap_or_else(|| DispatchId(Uuid::now_v7()));

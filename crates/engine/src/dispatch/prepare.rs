@@ -1,6 +1,6 @@
 //! Everything that can be refused before a model is asked.
 
-use super::{Options, hops::Run, refusal::Refusal};
+use super::{Options, SessionModel, hops::Run, refusal::Refusal};
 use crate::{
     Context,
     availability::{self, Known},
@@ -13,6 +13,7 @@ use crate::{
 use std::{collections::BTreeSet, sync::Arc};
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::{
+    ModelRef,
     budget::{Line, Urgency},
     config::Config,
     dispatch::{Mode, Request},
@@ -92,7 +93,8 @@ pub(super) async fn prepare(
         None => route(context, request, client, &shelf, directory.settings, &known, &advice).await?,
     };
     if let Some(session) = &request.session {
-        check_session(context, session, &request.directory, &resolution, acquired, client).await?;
+        let model = (options.session_model == SessionModel::Same).then_some(&resolution.model);
+        check_session(context, session, &request.directory, model, acquired, client).await?;
     }
     let foreign = catalogue::foreign(context, &request.directory, directory.stamps);
     let catalogue = Arc::new(catalogue);
@@ -199,12 +201,12 @@ fn short_list(name: &str, known: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// A session may be continued only where it lives, by one prompt at a time, with its own model.
+/// A session may be continued only where it lives, by one prompt at a time, and with its own model unless any will do.
 async fn check_session(
     context: &Context,
     session: &str,
     directory: &std::path::Path,
-    resolution: &Resolution,
+    model: Option<&ModelRef>,
     acquired: &Acquired,
     client: &Client,
 ) -> Result<(), Refusal> {
@@ -224,7 +226,7 @@ async fn check_session(
     if std::path::Path::new(&record.directory) != directory {
         return Err(Refusal::OtherDirectory { session: session.to_owned(), directory: record.directory });
     }
-    if record.model != resolution.model.to_string() {
+    if model.is_some_and(|model| record.model != model.to_string()) {
         return Err(Refusal::OtherModel { session: session.to_owned(), model: record.model });
     }
     if client.running().await?.contains_key(session) {

@@ -9,13 +9,16 @@ use serde_json::json;
 use switchyard_agents::opencode::{NewSession, PermissionRule};
 use switchyard_core::{
     DispatchId,
+    config::Access,
     dispatch::{Mode, Request},
 };
 use switchyard_store::ErrorKind;
 
 /// The server that the request has to go to.
-pub(super) async fn wanted_server(context: &Context, request: &Request) -> Result<Want, Refusal> {
-    let Some(session) = &request.session else { return Ok(Want::Any) };
+pub(super) async fn wanted_server(context: &Context, request: &Request, slot: Option<&str>) -> Result<Want, Refusal> {
+    let Some(session) = &request.session else {
+        return Ok(slot.map_or(Want::Any, |slot| Want::Slot(slot.to_owned())));
+    };
     match context.store.session(session).await {
         Ok(record) if context.config.server.url.is_empty() && record.home.contains("://") => {
             Err(Refusal::ElsewhereSession { session: session.clone(), server: record.home })
@@ -30,19 +33,33 @@ pub(super) fn new_session(request: &Request, id: DispatchId) -> NewSession {
     let start: String = request.prompt.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(40).collect();
     NewSession {
         title: format!("switchyard {id} {start}"),
-        permission: permissions(request.mode),
+        permission: permissions(request.mode, request.access),
         metadata: json!({ "switchyard": { "dispatch": id } }),
     }
 }
 
+/// What an agent that only looks may use.
+const LOOKING: [&str; 9] =
+    ["read", "glob", "grep", "list", "lsp", "skill", "todowrite", "webfetch", "StructuredOutput"];
+/// What holds secrets as a rule.
+const SECRET_FILES: [&str; 2] = ["*.env", "*.env.*"];
+
 /// OpenCode takes the last rule that matches, so the general one comes first.
-fn permissions(mode: Mode) -> Vec<PermissionRule> {
-    match mode {
-        Mode::Text => vec![PermissionRule::deny("*"), PermissionRule::allow("StructuredOutput")],
-        // An unattended agent keeps to its directory, does not hand its work on, and asks nobody.
-        Mode::Agent => ["task", "external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec(),
+fn permissions(mode: Mode, access: Access) -> Vec<PermissionRule> {
+    match (mode, access) {
+        (Mode::Text, _) => vec![PermissionRule::deny("*"), PermissionRule::allow("StructuredOutput")],
+        // An unattended agent keeps to its directory, does not hand its work on, neither to OpenCode's own agents nor
+        // through our tools, and asks nobody.
+        (Mode::Agent, Access::Write) => {
+            ["task", "switchyard_*", "external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec()
+        }
+        (Mode::Agent, Access::Read) => {
+            let secrets = SECRET_FILES.map(|pattern| PermissionRule { pattern, ..PermissionRule::deny("read") });
+            let looking = LOOKING.map(PermissionRule::allow);
+            [PermissionRule::deny("*")].into_iter().chain(looking).chain(secrets).collect()
+        }
         // A command may be built on subtasks, so those stay allowed.
-        Mode::Command => ["external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec(),
+        (Mode::Command, _) => ["external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec(),
     }
 }
 

@@ -132,10 +132,17 @@ async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
 fn fits(server: &ServerRecord, print: &str, want: &Want) -> bool {
     server.state == ServerState::Ready
         && match want {
-            Want::Any => server.fingerprint == print,
+            Want::Any => server.fingerprint == print && !is_own(&server.slot),
             // Only one server can have this database open; with which settings is second to that.
             Want::Slot(slot) => server.slot == *slot,
         }
+}
+
+/// The slots of servers that belong to one worker, and are nobody else's.
+pub(crate) const OWN_SLOT: &str = "worker-";
+
+fn is_own(slot: &str) -> bool {
+    slot.starts_with(OWN_SLOT)
 }
 
 async fn try_lease(
@@ -190,7 +197,8 @@ async fn start(
     }
     let servers = prune(context).await?;
     let usable = |server: &ServerRecord| server.state != ServerState::Failed && server.state != ServerState::Draining;
-    if servers.iter().any(|server| usable(server) && server.fingerprint == print && *want == Want::Any) {
+    let shared = |server: &ServerRecord| server.fingerprint == print && !is_own(&server.slot);
+    if *want == Want::Any && servers.iter().any(|server| usable(server) && shared(server)) {
         return Ok(());
     }
     let taken = |slot: &str| servers.iter().any(|server| server.slot == slot);

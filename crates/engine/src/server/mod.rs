@@ -16,7 +16,7 @@ pub use ending::RECYCLED;
 pub use keeper::{KeeperOrder, keep};
 pub use registry::{ServerStatus, Stopped, prune, statuses, stop_all};
 
-pub(crate) use acquire::{give_up, version_warning};
+pub(crate) use acquire::{OWN_SLOT, give_up, version_warning};
 pub(crate) use fingerprint::{fingerprint, project_stamps};
 pub(crate) use instance::{refresh_instance, short_hash};
 pub(crate) use private::endpoint_of;

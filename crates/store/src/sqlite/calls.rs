@@ -229,6 +229,10 @@ impl Store for SqliteStore {
         event::after(self, after, limit).await
     }
 
+    async fn newest_event(&self) -> Result<i64> {
+        event::newest(self).await
+    }
+
     async fn data_version(&self) -> Result<i64> {
         event::data_version(self).await
     }

@@ -45,6 +45,15 @@ pub(super) async fn after(store: &SqliteStore, after: i64, limit: u32) -> Result
     rows.map_err(failed("read events"))?.iter().map(row::event).collect()
 }
 
+/// Also right after the newest events were removed: a position is never given twice.
+pub(super) async fn newest(store: &SqliteStore) -> Result<i64> {
+    let newest: Option<i64> = query_scalar("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+        .fetch_optional(&store.connections.readers)
+        .await
+        .map_err(failed("read the newest event"))?;
+    Ok(newest.unwrap_or(0))
+}
+
 pub(super) async fn data_version(store: &SqliteStore) -> Result<i64> {
     query_scalar("SELECT data_version FROM pragma_data_version")
         .fetch_one(&store.connections.watcher)

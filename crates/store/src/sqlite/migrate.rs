@@ -27,6 +27,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, sql: include_str!("../../migrations/sqlite/0003_budget.sql") },
     Migration { version: 4, sql: include_str!("../../migrations/sqlite/0004_patterns.sql") },
     Migration { version: 5, sql: include_str!("../../migrations/sqlite/0005_tasks.sql") },
+    Migration { version: 6, sql: include_str!("../../migrations/sqlite/0006_jobs.sql") },
 ];
 
 pub(super) async fn migrate(

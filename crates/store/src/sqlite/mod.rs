@@ -8,6 +8,7 @@ mod attempt;
 mod backup;
 mod batch;
 mod calls;
+mod calls_jobs;
 mod calls_tasks;
 mod check;
 mod claim;
@@ -19,6 +20,13 @@ mod event;
 mod fault;
 mod header;
 mod health;
+mod job;
+mod job_claim;
+mod job_end;
+mod job_line;
+#[cfg(test)]
+mod job_tests;
+mod job_told;
 mod lease;
 mod listing;
 mod mark;
@@ -46,6 +54,7 @@ mod task_change;
 mod task_tests;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 pub use header::APPLICATION_ID;
 pub use migrate::{MIGRATIONS, Migration};

@@ -12,6 +12,10 @@ pub mod concurrency;
 pub mod dispatch;
 pub mod effect;
 pub mod event;
+pub mod job;
+pub mod job_cut;
+pub mod job_line;
+pub mod job_sample;
 pub mod judgement;
 pub mod ledger;
 pub mod outcome;
@@ -26,6 +30,7 @@ pub mod tally;
 pub mod task;
 pub mod task_change;
 pub mod task_sample;
+pub mod worker;
 
 use async_trait::async_trait;
 use switchyard_store::Store;
@@ -154,6 +159,28 @@ macro_rules! suite {
             batch: a_pause_is_told_once,
             batch: queued_tasks_join_a_batch,
             batch: what_is_not_queued_joins_nothing,
+            job: a_job_is_read_back_whole,
+            job: every_change_of_a_job_is_told_without_its_texts,
+            job: progress_is_told_only_when_it_is_short_and_has_no_answers,
+            job: nobody_writes_under_a_claim_that_is_over,
+            job: an_end_is_an_end,
+            job: a_job_is_cancelled_in_every_state,
+            job: what_was_to_be_cancelled_is_never_begun_again,
+            job: what_is_forgotten_keeps_how_it_ended,
+            job: jobs_are_filtered_the_newest_first,
+            job_line: a_worker_does_one_job_at_a_time_in_order,
+            job_line: a_job_knows_how_many_stand_before_it,
+            job_line: what_has_to_be_done_again_is_next_in_its_line,
+            job_line: what_is_continued_stands_at_the_end,
+            job_line: no_more_jobs_are_claimed_than_may_be_at_work,
+            job_line: of_many_claimers_each_job_has_one_and_the_limit_holds,
+            job_cut: a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all,
+            worker: a_worker_is_read_back_whole,
+            worker: a_worker_is_changed_by_who_has_seen_the_newest,
+            worker: of_many_changes_of_a_worker_one_is_made,
+            worker: a_worker_that_stops_leaves_nobody_in_its_line,
+            worker: a_stopped_worker_makes_room_for_another,
+            worker: stopped_workers_are_forgotten_after_a_while,
             event: changes_tell_their_story_once,
             event: events_come_in_order_and_in_pages,
             event: a_refused_change_leaves_no_event,

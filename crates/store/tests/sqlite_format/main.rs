@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod jobs;
 mod ledger;
 mod migration;
 mod opening;
@@ -26,6 +27,7 @@ const STORED_V2: &str = include_str!("../formats/v2.sql");
 const STORED_V3: &str = include_str!("../formats/v3.sql");
 const STORED_V4: &str = include_str!("../formats/v4.sql");
 const STORED_V5: &str = include_str!("../formats/v5.sql");
+const STORED_V6: &str = include_str!("../formats/v6.sql");
 
 /// A directory with a place for a database.
 struct Yard {

@@ -183,13 +183,11 @@ async fn all(store: &SqliteStore) -> Vec<TaskRecord> {
     store.tasks(&TaskFilter { limit: 99, ..TaskFilter::default() }).await.unwrap()
 }
 
-#[tokio::test]
-async fn version_5_is_read_whole() {
-    let yard = Yard::stored(STORED_V5).await;
-    let store = SqliteStore::open_existing(&yard.path).await.unwrap();
-    assert_ledger(&store).await;
-    assert_patterns(&store).await;
-    assert_eq!(all(&store).await, tasks());
+/// What was there from version 5 on, and is the same in every stored database since.
+pub async fn assert_tasks(store: &SqliteStore) {
+    assert_ledger(store).await;
+    assert_patterns(store).await;
+    assert_eq!(all(store).await, tasks());
     let [lost, approved, live] = runs();
     assert_eq!(store.runs(&task_id("t001")).await.unwrap(), [lost.clone(), approved.clone()]);
     assert_eq!(store.live_runs().await.unwrap(), [live]);
@@ -207,6 +205,12 @@ async fn version_5_is_read_whole() {
     assert_eq!(store.mark("breaker").await.unwrap(), Some(T + 1_000_000));
     let reserved = store.reserved(&SpendKey::new(SpendKind::Task, "t002.1")).await.unwrap();
     assert_eq!((reserved.cost.0, reserved.tokens), (90, 70));
+}
+
+#[tokio::test]
+async fn version_5_is_read_whole() {
+    let yard = Yard::stored(STORED_V5).await;
+    assert_tasks(&SqliteStore::open_existing(&yard.path).await.unwrap()).await;
 }
 
 #[tokio::test]

@@ -197,6 +197,7 @@ fn request(args: &DispatchArgs, targets: Option<&Targets>, config: &Config) -> R
         keep: args.keep,
         agent: args.agent.clone(),
         capabilities: Vec::new(),
+        access: switchyard_core::config::Access::Write,
     })
 }
 

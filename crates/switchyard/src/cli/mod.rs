@@ -9,9 +9,11 @@ mod csv;
 mod demo;
 mod dispatch;
 mod doctor;
+mod events;
 mod fallback;
 mod input;
 mod keeper;
+mod mcp;
 mod memory;
 mod models;
 mod moment;
@@ -21,14 +23,17 @@ mod progress;
 mod providers;
 mod review;
 mod route;
+mod runner;
 mod scripted;
 mod selection;
 mod service;
+mod spec;
 mod status;
 mod supervise;
 mod tables;
 mod task;
 mod work;
+mod worker;
 
 use crate::{
     failure::Failure,
@@ -121,9 +126,14 @@ enum Command {
     Supervise(supervise::SuperviseArgs),
     /// Do one pass of the supervisor and end
     Pulse(supervise::PulseArgs),
+    /// Offer this to other agents as an MCP server: hand work over, ask after it, ask other models
+    Mcp(mcp::McpArgs),
     /// Have the system see tasks through by itself: systemd, cron or launchd
     #[command(subcommand)]
     Service(service::ServiceCommand),
+    /// Task specs, reports and handoffs of the workflow pack, below .ai/tasks
+    #[command(subcommand)]
+    Spec(spec::SpecCommand),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
     Opencode(opencode::OpencodeCommand),
@@ -131,6 +141,11 @@ enum Command {
     Memory,
     /// Show which servers were ended for their memory or their health
     RespawnHistory(memory::HistoryArgs),
+    /// Show what has changed, from any position on, and as it happens
+    Events(events::EventsArgs),
+    /// Workers that live on: who works with which model, and changing it
+    #[command(subcommand)]
+    Worker(worker::WorkerCommand),
     /// The configuration in force
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -140,6 +155,9 @@ enum Command {
     /// Carry out one claim of a task (started by switchyard itself)
     #[command(hide = true)]
     Work(work::WorkArgs),
+    /// Carry out what was handed over (started by switchyard itself)
+    #[command(hide = true)]
+    Runner { store: std::path::PathBuf },
     /// Serve scripted answers as an OpenAI-compatible provider, for trying things out
     #[command(hide = true)]
     Scripted(scripted::ScriptedArgs),
@@ -193,9 +211,14 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Status(args) => block_on(status::run(&global, &args)),
         Command::Memory => block_on(memory::memory(&global)),
         Command::RespawnHistory(args) => block_on(memory::history(&global, &args)),
+        Command::Events(args) => block_on(events::run(&global, &args)),
+        Command::Worker(command) => block_on(worker::run(&global, &command)),
+        Command::Runner { store } => runner::run(store),
         Command::Supervise(args) => block_on(supervise::run(&global, &args)),
         Command::Pulse(args) => block_on(supervise::pulse(&global, &args)),
+        Command::Mcp(args) => block_on(mcp::run(&global, &args)),
         Command::Service(command) => service::run(&global, &command),
+        Command::Spec(command) => block_on(spec::run(&global, &command)),
         Command::Work(args) => work::run(&args),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),

@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 use switchyard_scripted::Step;
-use switchyard_testkit::{Outcome, outcome::assert_bill};
+use switchyard_testkit::{DOT, Outcome, outcome::assert_bill};
 
 const TOML: &str = r#"
 [tiers]
@@ -247,8 +247,6 @@ fn a_name_that_fits_several_models_or_none_is_refused_with_names() {
     assert!(none.stdout.contains("inconfig/quick-brown-fox"), "{}", none.stdout);
     assert_eq!(asked(), [0, 0, 0]);
 }
-
-pub const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 
 #[test]
 fn an_image_goes_to_a_model_that_sees_or_nowhere() {

@@ -73,7 +73,7 @@ fn settings_that_changed_are_not_taken_from_an_older_list() {
     let directory = yard.env.repository("changing");
     let place = directory.to_string_lossy().into_owned();
     let image = directory.join("dot.png");
-    std::fs::write(&image, crate::choosing::DOT).expect("an image");
+    std::fs::write(&image, switchyard_testkit::DOT).expect("an image");
     let key = yard.at("eyes").script("seen", vec![Step::text("seen"), Step::text("seen")]);
     yard.script("spare", &key, vec![Step::text("seen by the spare one")]);
     let see = || yard.dispatch(&["--tier", "seeing", "--dir", &place, "--image", &image.to_string_lossy(), &key]);

@@ -75,6 +75,7 @@ impl Scene {
             environment: BTreeMap::from([("SWITCHYARD_IDENTITY".to_owned(), format!("{name}@test"))]),
             program: PathBuf::from("switchyard"),
             server_password: None,
+            origins: BTreeMap::new(),
             exchange: Exchange::default(),
         };
         Yard { clone: fs::canonicalize(clone).unwrap(), context }

@@ -1,0 +1,22 @@
+//! Agent files of OpenCode: what they say, what their permission rules come to, and what is wrong with them.
+//!
+//! Everything here is a function of text. The evaluator gives the answers of OpenCode 1.18, including the
+//! surprising ones; a test against the real program holds it to that.
+
+pub mod agent_file;
+pub mod edit;
+pub mod frontmatter;
+// LINT-TEMP pub mod lint;
+pub mod outside;
+pub mod permission;
+pub mod shell;
+pub mod wildcard;
+pub mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use edit::{EditError, set_value};
+pub use frontmatter::Frontmatter;
+// LINT-TEMP pub use lint::{Finding, Severity, lint};
+pub use permission::{Action, Decision, Rule, ShellDecision, evaluate, evaluate_shell};

@@ -1,0 +1,129 @@
+//! What of a line a reader sees: comments are cut out, and lines of fenced blocks are marked.
+//!
+//! Invariant: a comment sign within code is text, and a fence within a comment is none.
+
+use super::document::Unclosed;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cover {
+    Open,
+    Code,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Within {
+    #[default]
+    Text,
+    Fence {
+        mark: char,
+        length: usize,
+        line: usize,
+    },
+    Comment {
+        line: usize,
+    },
+}
+
+/// Goes through the lines of a file from its beginning.
+#[derive(Debug, Default)]
+pub(super) struct Hiding(Within);
+
+impl Hiding {
+    /// What the next line is part of, and what is seen of it.
+    pub fn next(&mut self, number: usize, line: &str) -> (Cover, String) {
+        if let Within::Fence { mark, length, .. } = self.0 {
+            if closes(line, mark, length) {
+                self.0 = Within::Text;
+            }
+            return (Cover::Code, line.to_owned());
+        }
+        let seen = self.without_comments(number, line);
+        match fence(&seen).filter(|_| self.0 == Within::Text) {
+            Some((mark, length)) => {
+                self.0 = Within::Fence { mark, length, line: number };
+                (Cover::Code, seen)
+            }
+            None => (Cover::Open, seen),
+        }
+    }
+
+    pub fn unclosed(&self) -> Option<Unclosed> {
+        match self.0 {
+            Within::Text => None,
+            Within::Fence { line, .. } => Some(Unclosed { line, what: "block of code" }),
+            Within::Comment { line } => Some(Unclosed { line, what: "comment" }),
+        }
+    }
+
+    fn without_comments(&mut self, number: usize, line: &str) -> String {
+        let mut seen = String::new();
+        let mut rest = line;
+        loop {
+            if let Within::Comment { .. } = self.0 {
+                let Some(end) = rest.find("-->") else { return seen };
+                rest = &rest[end + 3..];
+                self.0 = Within::Text;
+            }
+            let Some(begin) = comment_begin(rest) else {
+                seen.push_str(rest);
+                return seen;
+            };
+            seen.push_str(&rest[..begin]);
+            // `<!-->` is a whole comment, so its dashes may be those of the end.
+            rest = &rest[begin + 2..];
+            self.0 = Within::Comment { line: number };
+        }
+    }
+}
+
+/// The first `<!--` that is not within back-ticks.
+fn comment_begin(text: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['`', '<']) {
+        let here = at + found;
+        let rest = &text[here..];
+        if rest.starts_with("<!--") {
+            return Some(here);
+        }
+        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        at = here + ticks.max(1);
+        if ticks > 0
+            && let Some(end) = run_of_ticks(&text[at..], ticks)
+        {
+            at += end + ticks;
+        }
+    }
+    None
+}
+
+/// Where a run of exactly so many back-ticks begins.
+fn run_of_ticks(text: &str, wanted: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find('`') {
+        let rest = &text[at + found..];
+        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        if ticks == wanted {
+            return Some(at + found);
+        }
+        at += found + ticks;
+    }
+    None
+}
+
+/// A fence may be the first thing of a list item; its end would otherwise be taken for a beginning.
+fn fence(line: &str) -> Option<(char, usize)> {
+    let mut text = line.trim_start();
+    while let Some(item) = text.strip_prefix(['-', '*', '+']).filter(|item| item.starts_with([' ', '\t'])) {
+        text = item.trim_start();
+    }
+    let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let info = text.trim_start_matches(mark);
+    let length = text.len() - info.len();
+    // With a back-tick behind it, it is code within a line.
+    (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
+}
+
+fn closes(line: &str, mark: char, length: usize) -> bool {
+    let text = line.trim();
+    text.len() >= length && text.chars().all(|letter| letter == mark)
+}

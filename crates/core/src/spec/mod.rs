@@ -1,0 +1,39 @@
+//! Task artifacts of the workflow pack: `.ai/tasks/<NNN>-<id>/` with a spec, reports and a handoff, read and checked.
+//!
+//! The files belong to people and agents. They are read as they stand; what is wrong with them is a list of faults
+//! with lines, never a guess; and a spec whose execution is missing or unclear runs nothing.
+
+mod check;
+mod check_units;
+mod document;
+mod edit;
+mod execution;
+mod fault;
+mod handoff;
+mod hidden;
+mod name;
+mod parse;
+mod path;
+mod report;
+mod section;
+mod standing;
+mod units;
+mod waves;
+
+pub use check::{Child, Place, check_handoff, check_report, check_spec};
+pub use document::{Document, Heading, Said, Section, Unclosed, plain_title};
+pub use edit::{EditError, section_text, set_section};
+pub use execution::{Agent, Role};
+pub use fault::{Fault, Rule};
+pub use handoff::{Blocked, Field, Handoff};
+pub use name::{BadSlug, Slug, TaskName, UnitName, next_number, number_of, suggested};
+pub use parse::{Spec, Stated};
+pub use path::{PathFault, inside};
+pub use report::{Outcome, Report, Verdict, outcome, verdict};
+pub use section::{Says, SectionKind};
+pub use standing::{Artifacts, Standing, State, TestFiles, standing, standing_of_units};
+pub use units::{MOST_UNITS, Parallel, Unit, UnitTable};
+pub use waves::{NoOrder, waves};
+
+#[cfg(test)]
+mod tests;

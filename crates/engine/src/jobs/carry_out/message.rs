@@ -1,0 +1,122 @@
+//! A message to a worker: in its conversation, on its model or on one for this message alone.
+
+use super::{as_profile, ask_of, failed, one, options_of, ran, refused};
+use crate::{
+    Context, Options,
+    dispatch::{DispatchReport, Refusal},
+    jobs::{
+        attach,
+        pick::{Wish, needs_of, pick},
+        workers::{own_slot, settings_of},
+    },
+};
+use std::path::Path;
+use switchyard_core::{
+    config::WorkerProfile,
+    dispatch::Request,
+    job::{Choice, JobOrder},
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{ErrorKind, JobEnd, JobNote, JobRecord, WorkerRecord};
+use tokio_util::sync::CancellationToken;
+
+pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
+    let Some(name) = &job.worker else { return failed("usage", "it has no worker", "start it again") };
+    let worker = match context.store.worker(name).await {
+        Ok(worker) if worker.stopped_at.is_none() => worker,
+        _ => return failed("usage", &format!("the worker {name} was stopped"), "start it again"),
+    };
+    let settings = settings_of(context, &worker.profile);
+    let choice = match chosen(context, job, order, &worker, &settings).await {
+        Ok(choice) => choice,
+        Err(end) => return end,
+    };
+    let job = JobRecord { choice: Some(choice), ..job.clone() };
+    let request = match ask_of(order, &job) {
+        Ok(request) => as_profile(request, &settings.system, settings.access, &settings.needs),
+        Err(end) => return end,
+    };
+    let request = Request { session: worker.session.clone(), keep: true, ..request };
+    let options = Options { slot: own_slot(&worker), ..options_of(context, order, &job, settings.timeout) };
+    let result = match one(context, &job, &request, &options, cancel).await {
+        // Its conversation was lost with its server; a worker without one is better than none.
+        Err(Refusal::UnknownSession(_)) if request.session.is_some() => {
+            let fresh = Request { session: None, ..request };
+            let options = Options { slot: own_slot(&worker), ..options_of(context, order, &job, settings.timeout) };
+            one(context, &job, &fresh, &options, cancel).await.map(|mut report| {
+                report.warnings.push("the earlier conversation of this worker was lost".to_owned());
+                report
+            })
+        }
+        other => other,
+    };
+    match result {
+        Ok(report) => {
+            remember(context, &worker, &report).await;
+            ran(Ok(report), cancel)
+        }
+        Err(refusal) => refused(&refusal, cancel),
+    }
+}
+
+/// The model for this message: the one that was promised for it alone, else the one that the worker has by now.
+async fn chosen(
+    context: &Context,
+    job: &JobRecord,
+    order: &JobOrder,
+    worker: &WorkerRecord,
+    settings: &WorkerProfile,
+) -> Result<Choice, JobEnd> {
+    let promised =
+        job.choice.clone().filter(|choice| order.reference.is_some() || choice.model.to_string() == worker.model);
+    if let Some(promised) = promised {
+        return Ok(promised);
+    }
+    let wish = Wish {
+        reference: Some(worker.model.as_str()),
+        profile: Some(&worker.profile),
+        task_type: None,
+        text: &order.prompt,
+        needs: needs_of(settings, attach::images(&order.attachments)),
+        directory: Path::new(&worker.directory),
+        policy: worker.policy,
+    };
+    let choice = match pick(context, &wish).await {
+        Ok(choice) => Choice { reference: worker.reference.clone(), reason: worker.reason.clone(), ..choice },
+        Err(error) => return Err(failed(&error.class, &error.message, &error.hint)),
+    };
+    let note = JobNote { choice: Some(choice.clone()), ..JobNote::default() };
+    drop(context.store.note_job(job.id, job.epoch, &note, now_micros()).await);
+    Ok(choice)
+}
+
+/// Notes where the conversation is, so that the next message goes on with it.
+async fn remember(context: &Context, worker: &WorkerRecord, report: &DispatchReport) {
+    if report.session_id.is_empty() || !report.kept {
+        return;
+    }
+    let home = context.store.session(&report.session_id).await.map(|session| session.home).unwrap_or_default();
+    let servers = context.store.servers().await.unwrap_or_default();
+    let server = servers.into_iter().find(|server| server.slot == home);
+    let (server, process) = server.map_or((None, None), |server| (Some(server.id), server.process));
+    // Somebody may give it another model at the same moment; that stays.
+    for _ in 0..5 {
+        let Ok(current) = context.store.worker(&worker.name).await else { return };
+        // It was told to begin anew meanwhile.
+        if current.session != worker.session && current.session.is_none() {
+            return;
+        }
+        let changed = WorkerRecord {
+            session: Some(report.session_id.clone()),
+            server,
+            process: process.clone(),
+            used_at: now_micros(),
+            ..current
+        };
+        match context.store.change_worker(&changed, now_micros()).await {
+            Err(error) if error.kind() == ErrorKind::Conflict => {}
+            Err(error) => return tracing::warn!(%error, "a worker's conversation could not be noted"),
+            Ok(()) => return,
+        }
+    }
+}

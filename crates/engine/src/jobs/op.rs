@@ -1,0 +1,197 @@
+//! Changing a worker: another model from now on, its own model again, or its end.
+
+use super::{
+    JobError,
+    begin::policy_word,
+    show::rfc3339,
+    workers::{base_choice, profile, set_model, standing},
+};
+use crate::Context;
+use serde::Serialize;
+use std::path::Path;
+use switchyard_core::{
+    job::{JobState, Standing},
+    nearest::nearest,
+};
+use switchyard_host::clock::now_micros;
+use switchyard_store::{JobFilter, WorkerRecord};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// A model that stays until it is reset. With `respawn` the conversation begins anew.
+    ModelSet {
+        worker: String,
+        model: String,
+        respawn: bool,
+    },
+    ModelReset {
+        worker: String,
+        respawn: bool,
+    },
+    Stop {
+        worker: String,
+    },
+}
+
+/// A worker as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkerView {
+    pub name: String,
+    pub profile: String,
+    pub directory: String,
+    pub backend: String,
+    /// `fresh`, `idle`, `busy`, `gone`, `silent` or `stopped`.
+    pub state: String,
+    pub reference: String,
+    pub model: String,
+    pub policy: String,
+    pub reason: String,
+    /// The job that it is at work on, and how many wait.
+    pub working_on: Option<String>,
+    pub queued: usize,
+    pub session: Option<String>,
+    pub pid: Option<i64>,
+    pub created_at: String,
+    pub used_at: String,
+}
+
+/// Does what is asked, and returns the worker as it is then.
+pub async fn operate(context: &Context, directory: &Path, op: &Op) -> Result<WorkerView, JobError> {
+    let changed = match op {
+        Op::ModelSet { worker, model, respawn } => {
+            change_model(context, directory, worker, Some(model), *respawn).await?
+        }
+        Op::ModelReset { worker, respawn } => change_model(context, directory, worker, None, *respawn).await?,
+        Op::Stop { worker } => stop(context, directory, worker).await?,
+    };
+    worker_view(context, &changed).await
+}
+
+/// The worker as it would be then. Nothing is changed.
+pub async fn would_be(context: &Context, directory: &Path, op: &Op) -> Result<WorkerView, JobError> {
+    let (Op::ModelSet { worker, .. } | Op::ModelReset { worker, .. } | Op::Stop { worker }) = op;
+    let found = find(context, directory, worker).await?;
+    let model = match op {
+        Op::ModelSet { model, .. } => Some(model.as_str()),
+        Op::ModelReset { .. } => None,
+        Op::Stop { .. } => return worker_view(context, &found).await,
+    };
+    let (_, settings) = profile(&context.config, &found.profile)?;
+    let choice = base_choice(context, &found.profile, &settings, Path::new(&found.directory), model).await?;
+    let changed = WorkerRecord {
+        reference: choice.reference,
+        model: choice.model.to_string(),
+        policy: choice.policy,
+        reason: choice.reason,
+        ..found
+    };
+    worker_view(context, &changed).await
+}
+
+async fn change_model(
+    context: &Context,
+    directory: &Path,
+    name: &str,
+    model: Option<&str>,
+    respawn: bool,
+) -> Result<WorkerRecord, JobError> {
+    let worker = find(context, directory, name).await?;
+    let (_, settings) = profile(&context.config, &worker.profile)?;
+    let choice = base_choice(context, &worker.profile, &settings, Path::new(&worker.directory), model).await?;
+    let worker = if respawn { WorkerRecord { session: None, server: None, process: None, ..worker } } else { worker };
+    set_model(context, &worker, &choice).await
+}
+
+async fn stop(context: &Context, directory: &Path, name: &str) -> Result<WorkerRecord, JobError> {
+    let worker = find(context, directory, name).await?;
+    let running = JobFilter {
+        states: vec![JobState::Running],
+        worker: Some(worker.name.clone()),
+        limit: 1,
+        ..JobFilter::default()
+    };
+    let now = now_micros();
+    let stopped = WorkerRecord { stopped_at: Some(now), reason: "it was stopped".to_owned(), ..worker };
+    context.store.change_worker(&stopped, now).await?;
+    // What it is at work on ends with it.
+    for job in context.store.jobs(&running).await? {
+        context.store.cancel_job(job.id, now_micros()).await?;
+        super::ensure::ensure_runner(context)?;
+    }
+    Ok(context.store.worker(&stopped.name).await?)
+}
+
+/// A worker by its name; a profile means the worker of that profile here.
+async fn find(context: &Context, directory: &Path, name: &str) -> Result<WorkerRecord, JobError> {
+    let workers = context.store.workers().await?;
+    let live: Vec<&WorkerRecord> = workers.iter().filter(|worker| worker.stopped_at.is_none()).collect();
+    let here = directory.to_string_lossy();
+    let found = live
+        .iter()
+        .find(|worker| worker.name == name)
+        .or_else(|| live.iter().find(|worker| worker.profile == name && worker.directory == here));
+    if let Some(found) = found {
+        return Ok((*found).clone());
+    }
+    let names: Vec<&str> = live.iter().map(|worker| worker.name.as_str()).collect();
+    if context.config.profiles.contains_key(name) {
+        let message = format!("no worker of the profile `{name}` is there yet");
+        let hint = format!(
+            "start one with task_start kind \"worker\" workerId \"{name}\"; for all of them set profiles.{name} in the configuration"
+        );
+        return Err(JobError::usage(message, hint));
+    }
+    let near = nearest(name, names.iter().copied(), 1).first().map(|near| format!(" (did you mean `{near}`?)"));
+    let message = format!("there is no worker `{name}`{}", near.unwrap_or_default());
+    if names.is_empty() {
+        return Err(JobError::usage(message, "there are no workers; task_start with kind \"worker\" makes one"));
+    }
+    Err(JobError::choose(message, names))
+}
+
+/// All workers, the stopped ones only when asked for.
+pub async fn workers(context: &Context, stopped_too: bool) -> Result<Vec<WorkerView>, JobError> {
+    let mut views = Vec::new();
+    for worker in context.store.workers().await? {
+        if stopped_too || worker.stopped_at.is_none() {
+            views.push(worker_view(context, &worker).await?);
+        }
+    }
+    Ok(views)
+}
+
+async fn worker_view(context: &Context, worker: &WorkerRecord) -> Result<WorkerView, JobError> {
+    let open = JobFilter {
+        states: vec![JobState::Queued, JobState::Running],
+        worker: Some(worker.name.clone()),
+        limit: 1000,
+        ..JobFilter::default()
+    };
+    let jobs = context.store.jobs(&open).await?;
+    let working_on = jobs.iter().find(|job| job.state == JobState::Running).map(|job| job.id.to_string());
+    let state = match standing(context, worker).await {
+        Standing::Stopped => "stopped",
+        _ if working_on.is_some() => "busy",
+        Standing::Fresh => "fresh",
+        Standing::Alive => "idle",
+        Standing::ProcessGone => "gone",
+        Standing::Silent => "silent",
+    };
+    Ok(WorkerView {
+        name: worker.name.clone(),
+        profile: worker.profile.clone(),
+        directory: worker.directory.clone(),
+        backend: worker.backend.as_str().to_owned(),
+        state: state.to_owned(),
+        reference: worker.reference.clone(),
+        model: worker.model.clone(),
+        policy: policy_word(worker.policy).to_owned(),
+        reason: worker.reason.clone(),
+        queued: jobs.iter().filter(|job| job.state == JobState::Queued).count(),
+        working_on,
+        session: worker.session.clone(),
+        pid: worker.process.as_ref().map(|process| process.pid),
+        created_at: rfc3339(worker.created_at),
+        used_at: rfc3339(worker.used_at),
+    })
+}

@@ -1,0 +1,24 @@
+//! Task artifacts on disk: makes the directory of a new task, finds and checks specs, and says how far tasks are.
+//!
+//! Invariant: everything is found by listing directories and opening paths, and nothing is read or written outside the
+//! repository, wherever links in it lead.
+
+mod check;
+mod load;
+mod new;
+mod place;
+mod read;
+mod status;
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use check::{Checked, FoundFault, check};
+pub use load::{Artifact, Loaded, MOST_BYTES};
+pub use new::{Created, NewError, NewTask, Run, create};
+pub use place::{Place, PlaceError};
+pub use read::{Listing, ReadError, Target, TaskDirectory, UnitDirectory, find, list, units};
+pub use status::{Overview, TaskStatus, UnitStatus, status};
+
+pub const SPEC_FILE: &str = "task-spec.md";
+pub const HANDOFF_FILE: &str = "handoff.md";

@@ -1,0 +1,98 @@
+//! Claims of jobs: who is at work is counted and the job is taken in one transaction, so that any number of processes
+//! together stay below the limit. What holds a claim is its epoch: under an older one nothing can be written.
+
+use super::{
+    SqliteStore,
+    fault::failed,
+    job,
+    job_told::{Told, kind_of, told},
+    script::{Script, Write},
+    task::json,
+};
+use crate::{JobNote, JobRecord, Owner, Result};
+use sqlx::query_scalar;
+use switchyard_core::job::{JobId, JobKind};
+
+/// Those of busy workers are passed over, and so are those of workers that nobody will ever send anything again.
+macro_rules! next {
+    () => {
+        "SELECT number FROM job INDEXED BY job_queued
+         WHERE state = 'queued'
+             AND (SELECT count(*) FROM job AS busy WHERE busy.state = 'running') < ?
+             AND (worker IS NULL
+                  OR EXISTS (SELECT 1 FROM worker WHERE name = job.worker AND stopped_at IS NULL)
+                     AND NOT EXISTS (SELECT 1 FROM job AS busy WHERE busy.state = 'running' AND busy.worker = job.worker))
+         ORDER BY place LIMIT 1"
+    };
+}
+
+pub(super) const NEXT: &str = next!();
+
+pub(super) const CLAIM: &str = concat!(
+    "UPDATE job SET state = 'running', epoch = epoch + 1, owner_host = ?, owner_pid = ?, owner_start = ?,
+                    started_at = coalesce(started_at, ?), changed_at = ?
+     WHERE number = (",
+    next!(),
+    ") RETURNING *"
+);
+
+/// What is not noted stays.
+pub(super) const NOTE: &str = concat!(
+    "UPDATE job SET dispatch = coalesce(?, dispatch), choice = coalesce(?, choice), progress = coalesce(?, progress),
+                    changed_at = ?
+     WHERE number = ? AND epoch = ? AND state = 'running'
+     RETURNING ",
+    told!()
+);
+
+/// What is longer is not repeated in the log.
+const SMALL: usize = 2048;
+
+pub(super) async fn claim(store: &SqliteStore, owner: &Owner, at_once: u32, now: i64) -> Result<Option<JobRecord>> {
+    // Whoever looks for work finds none most of the time, and then nobody has to wait for the write lock.
+    let next: Option<i64> = query_scalar(NEXT)
+        .bind(at_once)
+        .fetch_optional(&store.connections.readers)
+        .await
+        .map_err(failed("look for a job"))?;
+    if next.is_none() {
+        return Ok(None);
+    }
+    let mut take = Script::default();
+    take.add(CLAIM).bind(&*owner.host).bind(owner.pid).bind(owner.start).bind(now).bind(now).bind(at_once);
+    let (write, taken) = Write::after(store, take, "claim a job").await?;
+    let mut script = Script::default();
+    let Some(taken) = taken.first() else {
+        write.commit(script).await?;
+        return Ok(None);
+    };
+    let (told, record) = (Told::read(taken)?, job::record(taken)?);
+    told.tell(&mut script, now, kind_of(told.state), None);
+    write.commit(script).await?;
+    Ok(Some(record))
+}
+
+pub(super) async fn note(store: &SqliteStore, id: JobId, epoch: i64, note: &JobNote, now: i64) -> Result<bool> {
+    let progress = note.progress.as_ref().map(json).transpose()?;
+    let small = progress.as_ref().is_some_and(|text| text.len() < SMALL);
+    let mut look = Script::default();
+    look.add(NOTE)
+        .bind(note.dispatch.map(|dispatch| dispatch.to_string()))
+        .bind(note.choice.as_ref().map(json).transpose()?)
+        .bind(progress)
+        .bind(now)
+        .bind(id.0)
+        .bind(epoch);
+    let (write, noted) = Write::after(store, look, "note something about the job").await?;
+    let mut script = Script::default();
+    let Some(noted) = noted.first() else {
+        write.commit(script).await?;
+        return Ok(false);
+    };
+    let told = Told::read(noted)?;
+    // The steps of a workflow have answers in them.
+    let carried = note.progress.as_ref().filter(|_| small && told.kind != JobKind::Workflow);
+    told.tell_with(&mut script, now, "job.progress", carried.map(|progress| ("progress", progress.clone())));
+    write.commit(script).await?;
+    Ok(true)
+}

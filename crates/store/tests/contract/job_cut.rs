@@ -1,0 +1,119 @@
+//! Calls about jobs and workers that are cut off, as by a process that is killed.
+
+use super::{
+    Backend,
+    job_sample::{add, again, claim, done, everything, jobs, new, note, paused, worker},
+};
+use std::{future::poll_fn, pin::pin, task::Poll};
+use switchyard_core::job::JobId;
+use switchyard_store::{JobEnd, Store, WorkerRecord};
+
+/// At how many points of its way each call is left.
+const PLACES: usize = 12;
+
+#[derive(Debug, Clone, PartialEq)]
+enum Call {
+    Add,
+    Claim,
+    Note,
+    End(JobEnd),
+    Cancel,
+    Continue,
+    Stop,
+}
+
+impl Call {
+    /// What it tells when it is made.
+    fn events(&self) -> usize {
+        if *self == Self::Stop { 2 } else { 1 }
+    }
+
+    /// Brings a job to where the call is about it.
+    async fn prepare(&self, store: &dyn Store) -> JobId {
+        if *self == Self::Stop && store.worker("coder").await.map_or(true, |worker| worker.stopped_at.is_some()) {
+            store.add_worker(&worker("coder")).await.unwrap();
+        }
+        let id = add(store, (*self == Self::Stop).then_some("coder")).await;
+        match self {
+            Self::Add | Self::Claim | Self::Cancel | Self::Stop => {}
+            Self::Note | Self::End(_) => assert_eq!(claim(store).await.unwrap().id, id),
+            Self::Continue => {
+                claim(store).await.unwrap();
+                assert!(store.end_job(id, 1, &paused(), 2_200).await.unwrap());
+            }
+        }
+        id
+    }
+
+    async fn make(&self, store: &dyn Store, id: JobId) {
+        match self {
+            Self::Add => drop(store.add_job(&new(None, 1_000)).await.unwrap()),
+            Self::Claim => assert_eq!(claim(store).await.unwrap().id, id),
+            Self::Note => assert!(store.note_job(id, 1, &note(), 2_500).await.unwrap()),
+            Self::End(end) => assert!(store.end_job(id, 1, end, 3_000).await.unwrap()),
+            Self::Cancel => drop(store.cancel_job(id, 3_000).await.unwrap()),
+            Self::Continue => store.continue_job(id, 3_000).await.unwrap(),
+            Self::Stop => {
+                let seen = store.worker("coder").await.unwrap();
+                store.change_worker(&WorkerRecord { stopped_at: Some(3_000), ..seen }, 3_000).await.unwrap();
+            }
+        }
+    }
+}
+
+pub async fn a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn Backend) {
+    let store = &*backend.fresh().await;
+    let other = backend.reopen().await;
+    let mut cut = 0;
+    for call in [
+        Call::Add,
+        Call::Claim,
+        Call::Note,
+        Call::End(done()),
+        Call::End(again()),
+        Call::End(paused()),
+        Call::Cancel,
+        Call::Continue,
+        Call::Stop,
+    ] {
+        for looks in 0..PLACES {
+            let id = call.prepare(store).await;
+            let (jobs_before, workers_before, events_before) = everything(store).await;
+            let came = after(looks, call.make(store, id)).await;
+            // Whoever writes next comes after all that is left of the call.
+            other.set_mark("cut", 1).await.unwrap();
+            store.set_mark("cut", 2).await.unwrap();
+            let (jobs_after, workers_after, events_after) = everything(&*other).await;
+            let made = jobs_after != jobs_before;
+            assert_eq!(workers_after != workers_before, made && call == Call::Stop, "{call:?} after {looks} looks");
+            let told = if made { call.events() } else { 0 };
+            assert_eq!(events_after.len() - events_before.len(), told, "{call:?} after {looks} looks");
+            assert!(made || !came, "{call:?} after {looks} looks");
+            cut += usize::from(looks > 0 && !came);
+            empty(store).await;
+        }
+    }
+    assert!(cut > 0, "none was cut off");
+}
+
+/// So that the next round has the line for itself.
+async fn empty(store: &dyn Store) {
+    for job in jobs(store).await.iter().filter(|job| !job.state.is_over()) {
+        store.cancel_job(job.id, 4_000).await.unwrap();
+        store.end_job(job.id, job.epoch, &done(), 4_000).await.unwrap();
+    }
+}
+
+/// Looks so often whether it is done, and then goes away. Whether it was done.
+async fn after(looks: usize, call: impl Future<Output = ()>) -> bool {
+    let mut call = pin!(call);
+    let mut left = looks;
+    poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(false);
+        }
+        left -= 1;
+        call.as_mut().poll(context).map(|()| true)
+    })
+    .await
+}

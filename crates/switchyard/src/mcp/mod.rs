@@ -1,0 +1,28 @@
+//! The MCP server: other agents hand work over and ask after it through seven tools.
+//!
+//! Everything that knows the protocol's library is in here. A call becomes a job in the store; this process only asks,
+//! waits and tells, and may be killed at any moment without anything being lost.
+
+mod answer;
+mod arguments;
+mod caller;
+mod dispatch;
+mod fence;
+mod field;
+pub mod http;
+mod list;
+mod look;
+mod server;
+mod start;
+pub mod stdio;
+mod table;
+mod tasks;
+mod telling;
+pub mod token;
+mod tools;
+mod wait;
+mod yard;
+
+pub use fence::Fence;
+pub use tools::Toolset;
+pub use yard::Yard;
