@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Jobs {
     pub at_once: u32,
+    pub most_workers: usize,
+    pub most_servers: usize,
     pub idle_timeout: Limit,
     pub keep: Limit,
     pub await_limit: Limit,

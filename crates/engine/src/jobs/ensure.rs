@@ -5,15 +5,31 @@
 
 use super::JobError;
 use crate::Context;
-use std::{fs::File, io, path::PathBuf};
+use std::{
+    fs::File,
+    io,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 use switchyard_host::{detached::spawn_detached, paths::private_dir};
+use tokio::time::sleep;
+
+/// A runner that was started just now has not taken its lock yet; another beside it would only end again.
+const BETWEEN_STARTS: Duration = Duration::from_secs(2);
+/// Whoever only looks whether there is a runner has the lock for a moment.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
+
+/// When this process last started one, and for which store.
+static STARTED: Mutex<Option<(PathBuf, Instant)>> = Mutex::new(None);
 
 fn directory(context: &Context) -> PathBuf {
     context.paths.data_dir.join("jobs")
 }
 
 /// The lock that a runner holds as long as it takes jobs. Nothing when another has it.
-pub(super) fn take_lock(context: &Context) -> io::Result<Option<File>> {
+fn take_lock(context: &Context) -> io::Result<Option<File>> {
     let directory = directory(context);
     private_dir(&directory)?;
     let lock = File::options().create(true).append(true).open(directory.join("runner.lock"))?;
@@ -24,6 +40,17 @@ pub(super) fn take_lock(context: &Context) -> io::Result<Option<File>> {
     }
 }
 
+/// The same, with some patience for those who only look.
+pub(super) async fn take_lock_soon(context: &Context) -> io::Result<Option<File>> {
+    for _ in 0..LOCK_TRIES {
+        if let Some(lock) = take_lock(context)? {
+            return Ok(Some(lock));
+        }
+        sleep(LOCK_PAUSE).await;
+    }
+    Ok(None)
+}
+
 /// Whether a runner is there.
 pub(super) fn has_runner(context: &Context) -> bool {
     matches!(take_lock(context), Ok(None))
@@ -31,26 +58,33 @@ pub(super) fn has_runner(context: &Context) -> bool {
 
 /// Starts a runner unless there is one.
 pub(super) fn ensure_runner(context: &Context) -> Result<(), JobError> {
-    let started = || -> io::Result<()> {
-        let Some(lock) = take_lock(context)? else { return Ok(()) };
-        drop(lock);
-        let directory = directory(context);
-        let log = directory.join("runner.log");
-        let store = context.store_path.display().to_string();
-        let mut variables = context.environment.clone();
-        if !context.config.server.url.is_empty() {
-            // It may have been named by a flag.
-            variables.insert("SWITCHYARD_OPENCODE_URL".to_owned(), context.config.server.url.clone());
-        }
-        let child = spawn_detached(&context.program, ["runner", &store], &variables, &directory, &log)?;
-        reap(child);
-        Ok(())
-    };
-    started()
-        .map_err(|error| JobError::unavailable(format!("nobody can carry it out: {error}"), "see `switchyard doctor`"))
+    let free = take_lock(context).map_err(|error| cannot(&error))?.is_some();
+    let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_recent = |(store, at): &(PathBuf, Instant)| *store == context.store_path && at.elapsed() < BETWEEN_STARTS;
+    if !free || started.as_ref().is_some_and(is_recent) {
+        return Ok(());
+    }
+    *started = Some((context.store_path.clone(), Instant::now()));
+    start_another(context)
 }
 
-/// A child that ended stays in the table of processes until somebody asks for it.
-fn reap(mut child: std::process::Child) {
+/// Starts a runner, whether there is one or not.
+pub(super) fn start_another(context: &Context) -> Result<(), JobError> {
+    let directory = directory(context);
+    let log = directory.join("runner.log");
+    let store = context.store_path.display().to_string();
+    let mut variables = context.environment.clone();
+    if !context.config.server.url.is_empty() {
+        // It may have been named by a flag.
+        variables.insert("SWITCHYARD_OPENCODE_URL".to_owned(), context.config.server.url.clone());
+    }
+    let mut child = spawn_detached(&context.program, ["runner", &store], &variables, &directory, &log)
+        .map_err(|error| cannot(&error))?;
+    // A child that ended stays in the table of processes until somebody asks for it.
     std::thread::spawn(move || drop(child.wait()));
+    Ok(())
+}
+
+fn cannot(error: &io::Error) -> JobError {
+    JobError::unavailable(format!("nobody can carry it out: {error}"), "see `switchyard doctor`")
 }

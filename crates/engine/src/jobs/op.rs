@@ -4,7 +4,7 @@ use super::{
     JobError,
     begin::policy_word,
     show::rfc3339,
-    workers::{base_choice, profile, set_model, standing},
+    workers::{base_choice, let_go, profile, set_model, standing},
 };
 use crate::Context;
 use serde::Serialize;
@@ -118,6 +118,7 @@ async fn stop(context: &Context, directory: &Path, name: &str) -> Result<WorkerR
         context.store.cancel_job(job.id, now_micros()).await?;
         super::ensure::ensure_runner(context)?;
     }
+    let_go(context, &stopped).await;
     Ok(context.store.worker(&stopped.name).await?)
 }
 

@@ -5,17 +5,15 @@
 
 use super::{
     bell::Bell,
-    carry_out::{Carried, carry_out},
-    ensure::{ensure_runner, take_lock},
+    carry_out::{Carried, broken, carry_out},
+    ensure::{start_another, take_lock_soon},
     lost::take_back,
-    supervised::HANDED_OVER,
+    seen_through::{has_tasks, see_tasks_through},
+    stamp::Stamp,
 };
-use crate::{Context, owner::this_process, supervise};
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
-use switchyard_core::{
-    job::{JobId, JobState},
-    task::Phase,
-};
+use crate::{Context, owner::this_process};
+use std::{collections::HashMap, fs::File, time::Duration};
+use switchyard_core::job::{JobId, JobState};
 use switchyard_host::{ProcessIdentity, clock::now_micros};
 use switchyard_store::{JobEnd, JobFilter, JobRecord, StoreError};
 use tokio::{
@@ -28,35 +26,11 @@ use tokio_util::sync::CancellationToken;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long those that run may take to end when the runner is told to.
 const ENDING: Duration = Duration::from_secs(20);
+/// A store that cannot be used is tried again after this, and given up after so many times in a row.
+const AFTER_TROUBLE: Duration = Duration::from_secs(2);
+const MOST_TROUBLES: u32 = 60;
 /// Jobs whose texts are forgotten in one go.
 const FORGET_AT_ONCE: u32 = 200;
-
-/// Runs until there is nothing to do any more, or until it is told to end. Ends at once when another is there.
-pub async fn run_jobs(context: &Context, stop: &CancellationToken) -> Result<(), RunnerError> {
-    let stamp = settings_stamp(context);
-    loop {
-        let Some(lock) = take_lock(context)? else { return Ok(()) };
-        Runner::new(context, stamp.clone()).run(stop).await?;
-        drop(lock);
-        // Whoever added a job just now saw the lock, and started nobody.
-        if stop.is_cancelled() || !has_queued(context).await? {
-            return Ok(());
-        }
-        if stamp != settings_stamp(context) {
-            // Another process reads the settings as they are now.
-            drop(ensure_runner(context));
-            return Ok(());
-        }
-    }
-}
-
-/// The files with the user's settings, as they are: who has read older ones takes no more jobs.
-fn settings_stamp(context: &Context) -> Vec<Option<(u64, std::time::SystemTime)>> {
-    let own = context.paths.config_dir.join("config.toml");
-    let named = context.variable("SWITCHYARD_CONFIG").map(PathBuf::from);
-    let stamp = |path: PathBuf| std::fs::metadata(path).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
-    [Some(own), named].into_iter().flatten().map(stamp).collect()
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
@@ -66,60 +40,89 @@ pub enum RunnerError {
     Store(#[from] StoreError),
 }
 
+/// Runs until there is nothing to do any more, or until it is told to end. Ends at once when another is there.
+pub async fn run_jobs(context: &Context, stop: &CancellationToken) -> Result<(), RunnerError> {
+    let stamp = Stamp::now(context);
+    loop {
+        let Some(lock) = take_lock_soon(context).await? else { return Ok(()) };
+        let runner =
+            Runner { context, stamp: stamp.clone(), lock: Some(lock), running: HashMap::new(), tasks: JoinSet::new() };
+        let standing = runner.run(stop).await?;
+        // Whoever added a job just now saw the lock, and started nobody.
+        if standing == Standing::Replaced || stop.is_cancelled() || !has_queued(context).await? {
+            return Ok(());
+        }
+    }
+}
+
 async fn has_queued(context: &Context) -> Result<bool, StoreError> {
     let filter = JobFilter { states: vec![JobState::Queued], limit: 1, ..JobFilter::default() };
     Ok(!context.store.jobs(&filter).await?.is_empty())
 }
 
+/// How a runner ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Idle,
+    /// Another reads the settings as they are now, and takes what is new.
+    Replaced,
+}
+
 struct Runner<'a> {
     context: &'a Context,
+    /// The settings that it runs with.
+    stamp: Stamp,
+    /// Held as long as it takes jobs.
+    lock: Option<File>,
     /// Those at work, each with what ends it.
     running: HashMap<JobId, (i64, CancellationToken)>,
     tasks: JoinSet<JobId>,
-    /// The settings that it runs with.
-    stamp: Vec<Option<(u64, std::time::SystemTime)>>,
 }
 
-impl<'a> Runner<'a> {
-    fn new(context: &'a Context, stamp: Vec<Option<(u64, std::time::SystemTime)>>) -> Self {
-        Self { context, running: HashMap::new(), tasks: JoinSet::new(), stamp }
-    }
-
-    async fn run(mut self, stop: &CancellationToken) -> Result<(), StoreError> {
+impl Runner<'_> {
+    async fn run(mut self, stop: &CancellationToken) -> Result<Standing, StoreError> {
         let ended = stop.child_token();
         let bell = Bell::start(self.context, ended.clone());
         let mut heard = bell.listen();
         let watching = tokio::spawn(see_tasks_through(self.context.clone(), ended.clone()));
         let idle_limit = self.context.config.jobs.idle_timeout.0;
         let mut busy_at = Instant::now();
-        take_back(self.context).await?;
+        let mut troubles = 0;
+        let mut lost_looked_for = None;
         let result = loop {
-            if let Err(error) = self.pass().await {
-                break Err(error);
+            let looked = async {
+                if lost_looked_for.is_none_or(|at: Instant| at.elapsed() >= LOOK_EVERY) {
+                    take_back(self.context).await?;
+                    lost_looked_for = Some(Instant::now());
+                }
+                self.pass().await
+            };
+            match looked.await {
+                Ok(()) => troubles = 0,
+                Err(error) if troubles >= MOST_TROUBLES => break Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, "the store cannot be used and is tried again");
+                    troubles += 1;
+                    sleep(AFTER_TROUBLE).await;
+                }
             }
-            if self.running.is_empty() && self.is_outdated() {
-                break Ok(());
+            if self.running.is_empty() && self.lock.is_none() {
+                break Ok(Standing::Replaced);
             }
             if !self.running.is_empty() || has_tasks(self.context).await {
                 busy_at = Instant::now();
             } else if idle_limit.is_some_and(|limit| busy_at.elapsed() >= limit) {
-                break Ok(());
+                break Ok(Standing::Idle);
             }
             let pause = idle_limit.map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
             tokio::select! {
-                _ = heard.about_jobs() => {}
-                Some(joined) = self.tasks.join_next() => {
-                    if let Ok(id) = joined { self.running.remove(&id); }
-                }
-                () = sleep(pause) => {
-                    if owner_is_gone(self.context) {
-                        break Ok(());
-                    }
-                    if let Err(error) = take_back(self.context).await {
-                        break Err(error);
-                    }
-                }
-                () = stop.cancelled() => break Ok(()),
+                () = heard.about_jobs() => {}
+                Some(joined) = self.tasks.join_next() => self.forget(joined),
+                () = sleep(pause) => {}
+                () = stop.cancelled() => break Ok(Standing::Idle),
+            }
+            if owner_is_gone(self.context) {
+                break Ok(Standing::Idle);
             }
         };
         self.wind_up().await;
@@ -132,10 +135,7 @@ impl<'a> Runner<'a> {
     /// Ends what is to be ended, and begins what may begin.
     async fn pass(&mut self) -> Result<(), StoreError> {
         while let Some(joined) = self.tasks.try_join_next() {
-            match joined {
-                Ok(id) => drop(self.running.remove(&id)),
-                Err(error) => tracing::error!(%error, "a job broke off"),
-            }
+            self.forget(joined);
         }
         for job in self.context.store.running_jobs().await? {
             if let Some((epoch, cancel)) = self.running.get(&job.id)
@@ -144,7 +144,12 @@ impl<'a> Runner<'a> {
                 cancel.cancel();
             }
         }
-        if self.is_outdated() {
+        if self.lock.is_some() && self.stamp != Stamp::now(self.context) {
+            // What runs is seen to its end; what is new is for one that has read the settings as they are.
+            self.lock = None;
+            drop(start_another(self.context));
+        }
+        if self.lock.is_none() {
             return Ok(());
         }
         let owner = match this_process() {
@@ -161,22 +166,28 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn is_outdated(&self) -> bool {
-        self.stamp != settings_stamp(self.context)
-    }
-
     fn begin(&mut self, job: JobRecord) {
         let cancel = CancellationToken::new();
         self.running.insert(job.id, (job.epoch, cancel.clone()));
         let context = self.context.clone();
         self.tasks.spawn(async move {
             let (id, epoch) = (job.id, job.epoch);
-            let Carried { end, leftovers } = carry_out(&context, job, &cancel).await;
+            let inner = context.clone();
+            // Apart, so that a fault of ours ends this job and not its row's whole future.
+            let carried = tokio::spawn(async move { carry_out(&inner, job, &cancel).await }).await;
+            let Carried { end, leftovers } = carried.unwrap_or_else(|error| broken(&error));
             let end = unless_stopped(&context, id, end).await;
             close(&context, id, epoch, &end).await;
             drop(leftovers);
             id
         });
+    }
+
+    fn forget(&mut self, joined: Result<JobId, tokio::task::JoinError>) {
+        match joined {
+            Ok(id) => drop(self.running.remove(&id)),
+            Err(error) => tracing::error!(%error, "a job broke off"),
+        }
     }
 
     /// What still runs is ended and put back, so that the next runner goes on with it.
@@ -212,7 +223,7 @@ fn owner_is_gone(context: &Context) -> bool {
 
 /// Writes how a claim ended. A store that is busy is asked again: the answer was paid for.
 async fn close(context: &Context, id: JobId, epoch: i64, end: &JobEnd) {
-    for pause in [0, 100, 1000, 5000] {
+    for pause in [0, 100, 1000, 5000, 20_000] {
         sleep(Duration::from_millis(pause)).await;
         match context.store.end_job(id, epoch, end, now_micros()).await {
             Ok(true) => return,
@@ -223,30 +234,6 @@ async fn close(context: &Context, id: JobId, epoch: i64, end: &JobEnd) {
             Err(error) => tracing::warn!(%id, %error, "the end of a job could not be written"),
         }
     }
-}
-
-/// Supervised tasks that were handed over are seen through here, so that nobody has to start a supervisor for them.
-async fn see_tasks_through(context: Context, stop: CancellationToken) {
-    let silent: supervise::Watcher = Arc::new(|_| {});
-    while !stop.is_cancelled() {
-        if has_tasks(&context).await {
-            let done = stop.child_token();
-            tokio::select! {
-                () = supervise::supervise(&context, Some(HANDED_OVER), &silent, &done) => {}
-                () = supervise::until_idle(&context, Some(HANDED_OVER)) => {}
-            }
-        }
-        tokio::select! {
-            () = sleep(Duration::from_millis(500)) => {}
-            () = stop.cancelled() => {}
-        }
-    }
-}
-
-async fn has_tasks(context: &Context) -> bool {
-    let counts = context.store.task_counts(Some(HANDED_OVER)).await.unwrap_or_default();
-    let open = [Phase::Queued, Phase::Waiting, Phase::Running];
-    counts.iter().any(|(phase, count)| open.contains(phase) && *count > 0)
 }
 
 /// What is over for long keeps its end and loses its texts.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Context,
     owner::is_gone,
-    server::{OWN_SLOT, endpoint_of},
+    server::{OWN_SLOT, endpoint_of, give_up},
 };
 use sha2::{Digest as _, Sha256};
 use std::{path::Path, time::Duration};
@@ -222,7 +222,18 @@ async fn retire(context: &Context, worker: &WorkerRecord, mismatch: Mismatch) ->
     match context.store.change_worker(&stopped, now).await {
         // Somebody else was faster, and looks after it.
         Err(error) if error.kind() == ErrorKind::Conflict => Ok(()),
-        other => Ok(other?),
+        other => {
+            other?;
+            let_go(context, worker).await;
+            Ok(())
+        }
+    }
+}
+
+/// A server that was a worker's alone is of no use to anybody else.
+pub(super) async fn let_go(context: &Context, worker: &WorkerRecord) {
+    if let (Backend::Server, Some(server)) = (worker.backend, worker.server) {
+        give_up(context, server).await;
     }
 }
 
@@ -235,6 +246,21 @@ async fn make(
     choice: Choice,
 ) -> Result<WorkerRecord, JobError> {
     let workers = context.store.workers().await?;
+    let live: Vec<&WorkerRecord> = workers.iter().filter(|worker| worker.stopped_at.is_none()).collect();
+    let own = live.iter().filter(|worker| worker.backend == Backend::Server).count();
+    let jobs = &context.config.jobs;
+    let (most, setting, count) = match backend {
+        Backend::Server if own >= jobs.most_servers => (jobs.most_servers, "jobs.most_servers", own),
+        _ => (jobs.most_workers, "jobs.most_workers", live.len()),
+    };
+    if count >= most {
+        let names: Vec<&str> = live.iter().map(|worker| worker.name.as_str()).collect();
+        let hint = format!(
+            "stop one that is not needed (op worker.stop), or raise {setting}; there are: {}",
+            names.join(", ")
+        );
+        return Err(JobError::usage(format!("there are {count} workers already, at most {most}"), hint));
+    }
     let taken = |name: &str| workers.iter().any(|worker| worker.name == name && worker.stopped_at.is_none());
     let names = std::iter::once(profile.to_owned()).chain((2..).map(|number| format!("{profile}-{number}")));
     let name = names.into_iter().find(|name| !taken(name)).unwrap_or_else(|| profile.to_owned());

@@ -65,6 +65,17 @@ pub(super) async fn carry_out(context: &Context, job: JobRecord, cancel: &Cancel
     Carried { end, leftovers }
 }
 
+/// The end of a job that brought its own process to a fault.
+pub(super) fn broken(error: &tokio::task::JoinError) -> Carried {
+    tracing::error!(%error, "a job broke off");
+    let end = failed(
+        "server_error",
+        "it was broken off by a fault in switchyard itself",
+        "see runner.log in the data directory under jobs",
+    );
+    Carried { end, leftovers: Leftovers::default() }
+}
+
 async fn single(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
     let asked = match ask_of(order, job) {
         Ok(asked) => asked,
