@@ -6,10 +6,12 @@
 pub mod agent_file;
 pub mod edit;
 pub mod frontmatter;
-// LINT-TEMP pub mod lint;
+pub mod jsonc;
+pub mod lint;
 pub mod outside;
 pub mod permission;
 pub mod shell;
+pub mod v2;
 pub mod wildcard;
 pub mod yaml;
 
@@ -18,5 +20,5 @@ mod tests;
 
 pub use edit::{EditError, set_value};
 pub use frontmatter::Frontmatter;
-// LINT-TEMP pub use lint::{Finding, Severity, lint};
+pub use lint::{Finding, Severity, lint};
 pub use permission::{Action, Decision, Rule, ShellDecision, evaluate, evaluate_shell};

@@ -196,7 +196,7 @@ async fn run(agent: &str, steps: Vec<Step>) -> Ran {
     let limits = RunLimits {
         first_token: None,
         inactivity: None,
-        total: Some(Duration::from_secs(90)),
+        total: Some(Duration::from_secs(240)),
         began: Instant::now(),
         retry_wait_cap: Some(Duration::from_secs(5)),
         provider_retries: 1,

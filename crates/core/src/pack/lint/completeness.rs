@@ -29,7 +29,9 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
         ("mode", "it can be both talked to and called"),
         ("permission", "nearly everything is allowed to it"),
     ] {
-        if front.get(key).is_none() {
+        // A file for the next version alone has its rules in an array.
+        let elsewhere = key == "permission" && front.get("permissions").is_some();
+        if front.get(key).is_none() && !elsewhere {
             let message = format!("{key:?} is missing: {without}");
             add(1, LintRule::MissingKey, message, format!("add {key}: to the frontmatter"));
         }
@@ -37,7 +39,12 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     for key in ["description", "mode", "model"] {
         if let Some(entry) = front.get(key).filter(|entry| entry.value.text().is_none_or(str::is_empty)) {
             let message = format!("{key:?} is not a text, so that OpenCode refuses the configuration");
-            add(entry.line, LintRule::InvalidValue, message, "write a text, in quotes if it looks like a number".into());
+            add(
+                entry.line,
+                LintRule::InvalidValue,
+                message,
+                "write a text, in quotes if it looks like a number".into(),
+            );
         }
     }
     if let Some(mode) = front.text("mode").filter(|mode| Mode::parse(mode).is_none()) {
@@ -50,7 +57,9 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     }
     for entry in front.entries() {
         match entry.key.as_str() {
-            "tools" => add(entry.line, LintRule::DeprecatedKey, "\"tools\" is deprecated".into(), "use permission".into()),
+            "tools" => {
+                add(entry.line, LintRule::DeprecatedKey, "\"tools\" is deprecated".into(), "use permission".into())
+            }
             "maxSteps" => {
                 add(entry.line, LintRule::DeprecatedKey, "\"maxSteps\" is deprecated".into(), "use steps".into());
             }

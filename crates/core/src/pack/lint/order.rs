@@ -14,9 +14,12 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     for (at, later) in agent.own.iter().enumerate() {
         // Each dead rule is told once, by the first rule that covers it.
         let killed = |rule: &Rule| covers_rule(later, rule);
-        let earlier = |index: usize| agent.own[index + 1..at].iter().any(|between| covers_rule(between, &agent.own[index]));
-        let dead: Vec<&Rule> =
-            (0..at).filter(|index| killed(&agent.own[*index]) && !earlier(*index)).map(|index| &agent.own[index]).collect();
+        let earlier =
+            |index: usize| agent.own[index + 1..at].iter().any(|between| covers_rule(between, &agent.own[index]));
+        let dead: Vec<&Rule> = (0..at)
+            .filter(|index| killed(&agent.own[*index]) && !earlier(*index))
+            .map(|index| &agent.own[index])
+            .collect();
         if dead.is_empty() {
             continue;
         }
@@ -29,7 +32,13 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
                 if dead.len() == 1 { "a rule".to_owned() } else { format!("{} rules", dead.len()) },
                 lines.join(", "),
             );
-            findings.push(Finding::at(agent, later.line, LintRule::CatchAllLast, message, "move the catch-all to the top"));
+            findings.push(Finding::at(
+                agent,
+                later.line,
+                LintRule::CatchAllLast,
+                message,
+                "move the catch-all to the top",
+            ));
             continue;
         }
         for rule in dead {

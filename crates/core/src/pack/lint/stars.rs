@@ -5,7 +5,8 @@ use crate::pack::{agent_file::AgentFile, permission::Action, wildcard::matches};
 
 pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     for rule in agent.own.iter().filter(|rule| rule.action != Action::Deny && matches("bash", &rule.permission)) {
-        let Some(before) = rule.pattern.strip_suffix('*').filter(|before| before.ends_with(char::is_alphanumeric)) else {
+        let Some(before) = rule.pattern.strip_suffix('*').filter(|before| before.ends_with(char::is_alphanumeric))
+        else {
             continue;
         };
         let message = format!("{:?} also covers words that only begin like its last one", rule.pattern);

@@ -19,7 +19,13 @@ pub(super) fn check(agents: &[AgentFile], findings: &mut Vec<Finding>) {
         if let Some(first) = present[..at].iter().find(|other| other.name == agent.name) {
             let message = format!("{:?} is already the agent of {}", agent.name, first.path);
             let line = agent.line_of("name");
-            findings.push(Finding::new(&agent.path, line, LintRule::DuplicateName, message, "give it a name of its own"));
+            findings.push(Finding::new(
+                &agent.path,
+                line,
+                LintRule::DuplicateName,
+                message,
+                "give it a name of its own",
+            ));
         }
         named(agent, &present, findings);
     }
@@ -29,9 +35,8 @@ pub(super) fn check(agents: &[AgentFile], findings: &mut Vec<Finding>) {
         return;
     }
     for agent in present.iter().filter(|agent| agent.mode == Mode::Subagent) {
-        let may_call =
-            |caller: &&&AgentFile| evaluate(&caller.rules, "task", &agent.name).action != Action::Deny;
-        if !callers.iter().filter(|caller| caller.name != agent.name).any(|caller| may_call(&caller)) {
+        let may_call = |caller: &AgentFile| evaluate(&caller.rules, "task", &agent.name).action != Action::Deny;
+        if !callers.iter().filter(|caller| caller.name != agent.name).any(|caller| may_call(caller)) {
             let message = format!("no agent of the pack may call {:?}", agent.name);
             let hint = format!("add \"{}\": allow under task of its caller, or remove the file", agent.name);
             findings.push(Finding::new(&agent.path, 1, LintRule::NeverCalled, message, hint));
@@ -48,7 +53,10 @@ fn named(agent: &AgentFile, present: &[&AgentFile], findings: &mut Vec<Finding>)
     for rule in agent.own.iter().filter(|rule| rule.permission == "task" && rule.pattern != "*") {
         let known = BUILT_IN.iter().copied().chain(present.iter().map(|other| other.name.as_str()));
         if known.clone().any(|name| matches(name, &rule.pattern)) {
-            if rule.action != Action::Deny && present.iter().any(|other| other.name == rule.pattern) && !callable(&rule.pattern) {
+            if rule.action != Action::Deny
+                && present.iter().any(|other| other.name == rule.pattern)
+                && !callable(&rule.pattern)
+            {
                 let message = format!("{:?} is a primary agent and cannot be called", rule.pattern);
                 findings.push(Finding::at(agent, rule.line, LintRule::UnknownAgent, message, "make it a subagent"));
             }

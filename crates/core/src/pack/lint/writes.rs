@@ -18,14 +18,14 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     if ORDINARY_FILES.into_iter().all(may_edit) || hides(&agent.rules, "bash") {
         return;
     }
-    let mut open: Vec<(&Rule, Reach, Vec<String>)> = Vec::new();
-    let mut note = |line: &str, does: &str, reach: Reach| {
+    let mut open: Vec<(&Rule, Reach, Vec<Way>)> = Vec::new();
+    let mut note = |line: &str, does: &'static str, reach: Reach| {
         let Ok(decision) = evaluate_shell(&agent.rules, line) else { return };
         let Some(rule) = decision.rule.filter(|_| decision.action == Action::Allow) else { return };
-        let text = format!("`{line}` {does}");
+        let way = Way { line: line.to_owned(), does };
         match open.iter_mut().find(|(known, same, _)| std::ptr::eq(*known, rule) && *same == reach) {
-            Some((_, _, texts)) => texts.push(text),
-            None => open.push((rule, reach, vec![text])),
+            Some((_, _, ways)) => ways.push(way),
+            None => open.push((rule, reach, vec![way])),
         }
     };
     for probe in &PROBES {
@@ -34,8 +34,8 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     for rule in agent.own.iter().filter(|rule| rule.action == Action::Allow && matches("bash", &rule.permission)) {
         note(&format!("{} > file", example(&rule.pattern)), "writes a file", Reach::Writes);
     }
-    for (rule, reach, texts) in open {
-        findings.push(finding(agent, rule, reach, &texts));
+    for (rule, reach, ways) in open {
+        findings.push(finding(agent, rule, reach, &ways));
     }
     let message = "OpenCode does not show rules the redirection in `git status && git log > file`, nor the \
                    command in `< a < b command > c`, so that no list of patterns keeps this role from writing";
@@ -44,9 +44,22 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     findings.push(Finding::at(agent, line, LintRule::ShellCannotBeClosed, message.into(), hint));
 }
 
-fn finding(agent: &AgentFile, rule: &Rule, reach: Reach, texts: &[String]) -> Finding {
-    let shown = texts.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-    let more = if texts.len() > 3 { format!(", and {} more", texts.len() - 3) } else { String::new() };
+/// A command that gets through, and what it does.
+struct Way {
+    line: String,
+    does: &'static str,
+}
+
+fn finding(agent: &AgentFile, rule: &Rule, reach: Reach, ways: &[Way]) -> Finding {
+    // One example of each kind says more than three of the same.
+    let is_first = |at: usize| ways[..at].iter().all(|way| way.does != ways[at].does);
+    let examples = (0..ways.len()).filter(|at| is_first(*at)).take(3).map(|at| &ways[at]);
+    let shown: Vec<String> = examples.map(|way| format!("`{}` ({})", way.line, way.does)).collect();
+    let more = match ways.len() - shown.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let shown = shown.join(", ");
     let allowed = match rule.line {
         Some(_) => format!("{:?} allows", rule.pattern),
         None => "OpenCode by itself allows".into(),
@@ -64,5 +77,5 @@ fn finding(agent: &AgentFile, rule: &Rule, reach: Reach, texts: &[String]) -> Fi
 
 /// A text that fits a pattern.
 pub(super) fn example(pattern: &str) -> String {
-    pattern.replace('*', "x").replace('?', "x")
+    pattern.replace(['*', '?'], "x")
 }

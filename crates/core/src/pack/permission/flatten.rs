@@ -1,8 +1,9 @@
 //! From the keys of an agent file to the list of its rules, in OpenCode's order.
 //!
 //! `tools` comes before `permission`; a name in both keeps the place of the first and the value of the second.
-//! Names that are whole numbers come before all others, in their order as numbers. The array `permissions`, which
-//! OpenCode 1.18 takes for an option of the model, is of the next version and comes last.
+//! Names that are whole numbers come before all others, in their order as numbers. The array `permissions` is of
+//! the next version: OpenCode 1.18 takes it for an option of the model, so it counts only in a file without the
+//! other two.
 
 use super::{Action, Rule};
 use crate::pack::{
@@ -46,7 +47,8 @@ pub fn flatten(front: &Frontmatter) -> Flattened {
     }
     keys.sort_by_key(|(key, _)| whole_number(key));
     flat.rules = keys.into_iter().flat_map(|(_, rules)| rules).collect();
-    if let Some(entry) = front.get("permissions") {
+    let first_version = front.get("permission").or_else(|| front.get("tools"));
+    if let (None, Some(entry)) = (first_version, front.get("permissions")) {
         flat.array(entry);
     }
     flat

@@ -11,17 +11,12 @@ fn naive(text: &[u16], pattern: &[u16]) -> bool {
     }
     match pattern.split_first() {
         None => text.is_empty(),
-        Some((first, rest)) if *first == star => (0..=text.len()).any(|taken| naive_inner(&text[taken..], rest)),
+        Some((first, rest)) if *first == star => (0..=text.len()).any(|taken| naive(&text[taken..], rest)),
         Some((first, rest)) => match text.split_first() {
             Some((unit, left)) => (*first == one || first == unit) && naive(left, rest),
             None => false,
         },
     }
-}
-
-/// Behind a star, the end ` *` keeps its special meaning.
-fn naive_inner(text: &[u16], pattern: &[u16]) -> bool {
-    naive(text, pattern)
 }
 
 fn model(text: &str, pattern: &str) -> bool {

@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         while let Some(line) = self.peek().filter(|line| line.indent == indent && is_item(line.content)) {
             first.get_or_insert(line.number);
             let rest = line.content[1..].trim_start_matches(' ');
-            if split_key(rest, line.number)?.is_some() {
+            if !rest.starts_with(['{', '[']) && split_key(rest, line.number)?.is_some() {
                 // A map that begins behind the dash: read it as if the dash were blanks.
                 let inner = line.indent + line.content.len() - rest.len();
                 self.lines[self.at] = Line { number: line.number, indent: inner, content: rest };
