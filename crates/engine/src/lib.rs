@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, and nothing here reads the process environment: the caller hands it in.
 
+pub mod agents_config;
 pub mod availability;
 pub mod batch;
 pub mod budget;
@@ -19,6 +20,7 @@ pub mod doctor;
 pub mod experience;
 pub mod jobs;
 mod owner;
+pub mod pack;
 mod recover;
 pub mod review;
 pub mod server;

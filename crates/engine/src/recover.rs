@@ -38,6 +38,9 @@ pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId
         }
         for attempt in &dispatch.attempts {
             if let Some(session) = &attempt.session {
+                if is_held_by_another(context, dispatch.id, session).await? {
+                    continue;
+                }
                 let client = client_for(context, attempt).await?;
                 release_session(context, client.as_ref(), session).await?;
             }
@@ -138,6 +141,29 @@ async fn close_session(context: &Context, client: &Client, session: &str, end: &
         (end.usage, end.cost) = tree.since(&past);
     }
     Ok(stopped)
+}
+
+/// Whether somebody who lives goes on with the session: it may have been taken from this dispatch, or never been its.
+async fn is_held_by_another(context: &Context, dispatch: DispatchId, session: &str) -> Result<bool> {
+    let open = context.store.unfinished_dispatches(AT_ONCE).await?;
+    let holds =
+        |attempt: &AttemptRecord| attempt.status == RunStatus::Running && attempt.session.as_deref() == Some(session);
+    Ok(open.iter().any(|other| other.id != dispatch && !is_gone(&other.owner) && other.attempts.iter().any(holds)))
+}
+
+/// Makes sure that nothing runs any more for a dispatch that was told to end. False when it still may.
+pub(crate) async fn is_stopped(context: &Context, dispatch: DispatchId) -> Result<bool> {
+    let record = context.store.dispatch(dispatch).await?;
+    for attempt in &record.attempts {
+        let Some(session) = &attempt.session else { continue };
+        let Some(client) = client_for(context, attempt).await? else { continue };
+        let client = client.in_directory(record.directory.as_ref());
+        let stopped = stop_sessions(&client, std::slice::from_ref(session)).await;
+        if may_go_on(context, attempt, stopped).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Says what becomes of the session: one that is to stay is free again, any other waits to be deleted.

@@ -31,6 +31,8 @@ pub struct JobRecord {
     pub worker: Option<String>,
     /// Rises with every claim; who holds an older one can write nothing.
     pub epoch: i64,
+    /// How often whoever carried it out was lost: what kills them again and again is not begun for ever.
+    pub deaths: u32,
     /// Who is at work on it; nobody while it is not running.
     pub owner: Option<Owner>,
     /// The last dispatch that was at work for it, to be looked after when its owner dies.
@@ -65,6 +67,11 @@ pub enum JobEnd {
     Paused { progress: Value },
     /// It goes back to its old place, before all that have not begun, to be claimed again.
     Again { why: String },
+    /// The same, because whoever carried it out is gone, and that is counted.
+    Lost { why: String },
+    /// Whoever carried it out had to end it. It is cancelled with the result when that was asked for, and otherwise
+    /// has to be done again.
+    CutOff { why: String, result: Value },
 }
 
 /// What came of a wish to cancel.

@@ -5,12 +5,15 @@
 //! `worker.stopped`; the subject is the id or the name. Events never tell what was asked or answered. Who holds an
 //! older claim can write nothing.
 //!
+//! A `job.progress` only says that there is something new, and all of a job are removed when it comes to its end: how
+//! it went is of no use to anybody then, and there may be many.
+//!
 //! Jobs of one worker stand in a line, and those without a worker in another. A job keeps the place that it joined the
 //! line at, and the oldest place comes first. A job that the store itself cancels has `{"why": …}` as its result.
 
 use crate::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Owner, Result, WorkerRecord};
 use async_trait::async_trait;
-use switchyard_core::job::JobId;
+use switchyard_core::job::{JobId, JobState};
 
 /// Times are microseconds since the Unix epoch, given by the caller. A job or worker that is not there is `NotFound`,
 /// unless something else is said.
@@ -27,18 +30,20 @@ pub trait Jobs {
     /// How many stand before it in its line, those at work included; nothing when it is not queued.
     async fn job_position(&self, id: JobId) -> Result<Option<u32>>;
 
+    /// How many are queued, running and paused, in this order. States that no job is in are left out.
+    async fn job_counts(&self) -> Result<Vec<(JobState, u64)>>;
+
     /// Takes the job with the oldest place that may start: fewer than `at_once` are at work, of all that there are, and
     /// none of the same worker, which is not stopped. Its epoch rises, and it is the owner's.
     async fn claim_job(&self, owner: &Owner, at_once: u32, now: i64) -> Result<Option<JobRecord>>;
 
-    /// Notes something about a job at work, and tells its progress when that is short and not of a workflow, whose
-    /// steps hold answers. False when the epoch is over or the job not there: then whoever asks must stop, and may
-    /// write nothing more.
+    /// Notes something about a job at work, and tells that there is something new, but not what. False when the epoch is
+    /// over or the job not there: then whoever asks must stop, and may write nothing more.
     async fn note_job(&self, id: JobId, epoch: i64, note: &JobNote, now: i64) -> Result<bool>;
 
     /// Ends a claim. False when the epoch is over or the job not there, and then nothing is written. A job that was to
     /// be cancelled ends as cancelled, or as it is told when that is `Over`; it is never queued again or paused. One
-    /// whose worker was stopped is not queued again either, but cancelled.
+    /// whose worker was stopped is not queued again either, but cancelled. A `Lost` counts as a death in every case.
     async fn end_job(&self, id: JobId, epoch: i64, end: &JobEnd, now: i64) -> Result<bool>;
 
     /// Asks for a job to be ended. A queued or paused one is cancelled at once. Asking again changes nothing.

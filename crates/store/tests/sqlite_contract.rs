@@ -5,6 +5,7 @@
 mod contract;
 
 use async_trait::async_trait;
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::path::PathBuf;
 use switchyard_store::{Store, sqlite::SqliteStore};
 use tempfile::TempDir;
@@ -29,6 +30,13 @@ impl contract::Backend for Sqlite {
 
     async fn reopen(&self) -> Box<dyn Store> {
         Box::new(SqliteStore::open_existing(&self.path()).await.unwrap())
+    }
+
+    async fn remove_events(&self) {
+        let options = SqliteConnectOptions::new().filename(self.path());
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query("DELETE FROM event").execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
     }
 }
 

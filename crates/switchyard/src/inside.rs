@@ -9,6 +9,11 @@ use switchyard_agents::opencode::launch::OUTER;
 /// What OpenCode tells the programs that it starts.
 const MARKS: [&str; 3] = ["OPENCODE", "OPENCODE_PID", "AGENT"];
 
+/// Whether a managed OpenCode server has started this.
+pub fn is_managed() -> bool {
+    std::env::var_os(OUTER).is_some()
+}
+
 /// The environment as the user has it.
 pub fn as_outside(mut environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
     if environment.contains_key("OPENCODE_PID") {

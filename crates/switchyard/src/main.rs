@@ -5,6 +5,7 @@ mod cli;
 mod failure;
 mod inside;
 mod mcp;
+mod pack;
 mod settings;
 mod ui;
 

@@ -32,7 +32,9 @@ pub fn server_environment(
     let user_content = variables.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT");
     let content = config_content(user_content.map(|(_, content)| content.as_str()));
     let mut set = |name: &str, value: String| {
-        outer.insert(name.to_owned(), json!(before(name)));
+        // A password of the user's own server is for nobody that an agent starts.
+        let earlier = before(name).filter(|_| name != "OPENCODE_SERVER_PASSWORD");
+        outer.insert(name.to_owned(), json!(earlier));
         variables.retain(|(existing, _)| existing != name);
         variables.push((name.to_owned(), value));
     };
@@ -103,7 +105,12 @@ mod tests {
 
     #[test]
     fn our_own_variables_do_not_reach_the_server() {
-        let inherited = [("SWITCHYARD_OPENCODE_PASSWORD", "x"), ("PATH", "/bin"), ("OPENCODE_DB", "/shared")];
+        let inherited = [
+            ("SWITCHYARD_OPENCODE_PASSWORD", "secret"),
+            ("PATH", "/bin"),
+            ("OPENCODE_DB", "/shared"),
+            ("OPENCODE_SERVER_PASSWORD", "secret"),
+        ];
         let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let found = server_environment(inherited, Path::new("/d/1.db"), &SecretString::from("pw"));
         let value = |name: &str| found.iter().filter(|(n, _)| n == name).map(|(_, v)| v.as_str()).collect::<Vec<_>>();
@@ -113,7 +120,7 @@ mod tests {
         assert_eq!(value("OPENCODE_SERVER_PASSWORD"), ["pw"]);
         let outer: Value = serde_json::from_str(value(OUTER)[0]).unwrap();
         assert_eq!((&outer["OPENCODE_DB"], &outer["OPENCODE_CLIENT"]), (&json!("/shared"), &Value::Null));
-        assert!(!outer.to_string().contains('x'), "no secret of ours: {outer}");
+        assert!(!outer.to_string().contains("secret"), "no password: {outer}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub fn run(env: &TestEnv) -> Taken {
     env.write_config(SETTINGS);
     env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
     let mut watch = Watch::new(env);
-    let idle = idle(&mut watch);
+    let before_work = idle(&mut watch);
     let keys: Vec<String> = (0..AGENTS).map(|number| script(env, number)).collect();
     add(env, &keys);
     watch.look();
@@ -40,10 +40,13 @@ pub fn run(env: &TestEnv) -> Taken {
         std::thread::sleep(BETWEEN_LOOKS);
     }
     watch.look();
+    let (after, took) = (watch.processor(), began.elapsed());
+    // A server is still busy with itself for a while after its start; only what it takes at its quietest is not work.
+    let idle = before_work.min(idle(&mut watch));
     let tasks = tasks(env);
     let done = tasks["tasks"].as_array().map_or(0, |tasks| tasks.iter().filter(|task| task["phase"] == "done").count());
     assert_eq!(done, AGENTS, "{tasks:#}");
-    let busy = (watch.processor() - before).as_secs_f64() - idle * began.elapsed().as_secs_f64();
+    let busy = (after - before).as_secs_f64() - idle * took.as_secs_f64();
     Taken {
         resident: watch.resident,
         proportional: watch.proportional,

@@ -29,7 +29,7 @@ pub fn measure(program: &str, root: &Path, limits: &mut Limits) {
     println!("a queue of {FEW} and of {MANY}, {RUNS} each, alternating (p50)");
     let places = [("few", FEW), ("many", MANY)].map(|(name, tasks)| {
         let place = Ours::new(program, &root.join(name));
-        place.paused_batch(BATCH, tasks);
+        place.paused_batch(BATCH, tasks, "true");
         place
     });
     let mut costs = [Costs::default(), Costs::default()];

@@ -16,10 +16,10 @@ pub fn measure(program: &str, scratch: &str, limits: &mut Limits) {
     let root = Path::new(scratch).join(format!("queue-{}", std::process::id()));
     let (ours, pueue) = (Ours::new(program, &root.join("ours")), Pueue::new(scratch, &root.join("pueue")));
     {
-        let _supervisor = ours.supervise();
+        let supervisor = ours.supervise();
         let _daemon = pueue.start();
         latency::measure(&ours, &pueue, &root.join("stamps"), limits);
-        throughput::measure(&ours, &pueue, limits);
+        throughput::measure(&ours, &pueue, supervisor.id(), limits);
     }
     backlog::measure(program, &root, limits);
     backlog::measure_pueue(&Pueue::new(scratch, &root.join("pueue-backlog")));

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use switchyard_core::task::{Phase, TaskId};
+use switchyard_core::task::{Phase, Task, TaskId};
 use switchyard_store::{Event, TaskFilter, TaskRecord, Tasks as _, sqlite::SqliteStore};
 use switchyard_testkit::environment::finish;
 use tokio::runtime::Runtime;
@@ -68,13 +68,13 @@ impl Ours {
         Running::start(&mut self.command(&["supervise"]))
     }
 
-    /// A batch that is not started before it is resumed, with this many tasks that do nothing.
-    pub fn paused_batch(&self, name: &str, tasks: usize) {
+    /// A batch that is not started before it is resumed, with this many tasks of one command.
+    pub fn paused_batch(&self, name: &str, tasks: usize, command: &str) {
         self.run(&["batch", "create", name]);
         self.run(&["batch", "pause", name]);
         let mut lines = String::new();
         for _ in 0..tasks {
-            writeln!(lines, "{}", json!({"command": "true", "in_place": true})).expect("a text");
+            writeln!(lines, "{}", json!({"command": command, "in_place": true})).expect("a text");
         }
         let file = self.root.join(format!("{name}.jsonl"));
         std::fs::write(&file, lines).expect("a file");
@@ -91,6 +91,12 @@ impl Ours {
     pub fn tasks(&self, batch: &str, limit: u32) -> Vec<TaskRecord> {
         let filter = TaskFilter { batch: Some(batch.to_owned()), limit, ..TaskFilter::default() };
         self.runtime.block_on(self.store.tasks(&filter)).expect("the tasks")
+    }
+
+    /// What the command of a task printed.
+    pub fn output(&self, task: &Task) -> String {
+        let log = self.root.join("data/tasks").join(task.id.as_str()).join(format!("{}.out", task.epoch));
+        std::fs::read_to_string(log).expect("what it printed")
     }
 
     /// The moment of the first event of each of these kinds, in microseconds.

@@ -1,23 +1,49 @@
-//! Tasks that do nothing, four at once: how many are done in a second, and how long a claim waits for its worker.
+//! Tasks that do nothing, four at once: how many are done in a second, what one costs, and how long a claim waits for
+//! its command.
 
 use super::{Ours, Pueue, ours::between};
-use crate::figures::{Limits, millis, quantile, show};
+use crate::{
+    figures::{Limits, millis, quantile, show},
+    process::processor_time_of_tree,
+};
 use std::time::Duration;
 use switchyard_host::clock::now_micros;
 use switchyard_testkit::eventually;
 
 const TASKS: u32 = 200;
 const BATCH: &str = "load";
+const STAMPED: &str = "stamped";
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// Both have all tasks queued and held back, and are timed from the command that lets them go to the end of the last.
-pub fn measure(ours: &Ours, pueue: &Pueue, limits: &mut Limits) {
+pub fn measure(ours: &Ours, pueue: &Pueue, supervisor: u32, limits: &mut Limits) {
     println!("{TASKS} queued tasks that do nothing, four at once");
     let theirs = f64::from(TASKS) / pueues(pueue).as_secs_f64();
-    let own = f64::from(TASKS) / ourselves(ours, limits).as_secs_f64();
+    let before = processor_time_of_tree(supervisor);
+    let own = f64::from(TASKS) / ourselves(ours, BATCH, "true").as_secs_f64();
+    let spent = processor_time_of_tree(supervisor).saturating_sub(before);
     show("pueue", theirs, "/s");
     show("switchyard", own, "/s");
     limits.hold_least("ratio", own / theirs, 10.0, "x");
+    show("processor time of ours for each", millis(spent) / f64::from(TASKS), "ms");
+    spawns(ours, limits);
+}
+
+/// The command itself says when it ran, so its shell's start and its own are in the figure as well.
+fn spawns(ours: &Ours, limits: &mut Limits) {
+    ourselves(ours, STAMPED, "date +%s%N");
+    let starts: Vec<Duration> = ours
+        .tasks(STAMPED, TASKS)
+        .iter()
+        .map(|record| {
+            let [claimed] = ours.moments(&record.task.id, ["task.starting"]);
+            let said = ours.output(&record.task);
+            let ran: i64 = said.trim().parse().unwrap_or_else(|_| panic!("a moment: {said:?}"));
+            between(claimed, ran / 1000)
+        })
+        .collect();
+    show("from a claim to the run of its command (p50)", millis(quantile(&starts, 0.5)), "ms");
+    limits.hold("from a claim to the run of its command (p99)", millis(quantile(&starts, 0.99)), 20.0, "ms");
 }
 
 fn pueues(pueue: &Pueue) -> Duration {
@@ -38,24 +64,14 @@ fn pueues(pueue: &Pueue) -> Duration {
     between(began, ended.unwrap_or_default())
 }
 
-fn ourselves(ours: &Ours, limits: &mut Limits) -> Duration {
-    ours.paused_batch(BATCH, TASKS as usize);
+fn ourselves(ours: &Ours, batch: &str, command: &str) -> Duration {
+    ours.paused_batch(batch, TASKS as usize, command);
     let began = now_micros();
-    ours.run(&["batch", "resume", BATCH]);
+    ours.run(&["batch", "resume", batch]);
     eventually("the tasks to be done", PATIENCE, || {
         std::thread::sleep(Duration::from_millis(100));
-        ours.done(Some(BATCH)) == u64::from(TASKS)
+        ours.done(Some(batch)) == u64::from(TASKS)
     });
-    let tasks = ours.tasks(BATCH, TASKS);
-    // The worker's own report is the first that is seen of it: the process itself was there earlier.
-    let starts: Vec<Duration> = tasks
-        .iter()
-        .map(|record| {
-            let [claimed, running] = ours.moments(&record.task.id, ["task.starting", "task.running"]);
-            between(claimed, running)
-        })
-        .collect();
-    show("from a claim to its worker's report (p50)", millis(quantile(&starts, 0.5)), "ms");
-    limits.hold("from a claim to its worker's report (p99)", millis(quantile(&starts, 0.99)), 20.0, "ms");
+    let tasks = ours.tasks(batch, TASKS);
     between(began, tasks.iter().map(|record| record.task.changed_at).max().unwrap_or_default())
 }

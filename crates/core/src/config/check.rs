@@ -15,6 +15,7 @@ impl Config {
         self.check_chains(&mut faults);
         self.check_classifier(&mut faults);
         self.check_jobs(&mut faults);
+        self.check_agent_groups(&mut faults);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 

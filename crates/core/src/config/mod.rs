@@ -1,6 +1,7 @@
 //! The shape of the configuration. `defaults.toml` beside this file is the one list of settings;
 //! the types here give them meaning. Nothing is read from disk or the environment here.
 
+mod agents;
 mod check;
 mod jobs;
 mod jobs_check;
@@ -10,6 +11,7 @@ mod routing;
 mod supervise;
 mod variables;
 
+pub use agents::{AgentGroup, AgentGroups};
 pub use jobs::{Access, Jobs, WorkerProfile, Workflow};
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use routing::{
@@ -45,6 +47,7 @@ pub struct Config {
     pub jobs: Jobs,
     pub workers: BTreeMap<String, WorkerProfile>,
     pub workflows: BTreeMap<String, Workflow>,
+    pub agent_groups: AgentGroups,
     pub fallback: Fallback,
     pub tier_order: Vec<String>,
     pub tiers: BTreeMap<String, Vec<String>>,

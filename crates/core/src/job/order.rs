@@ -117,6 +117,12 @@ pub struct JobOrder {
     pub workflow: Option<String>,
     #[serde(default)]
     pub steps: Vec<WorkflowStep>,
+    /// The model of each step, as it was promised.
+    #[serde(default)]
+    pub choices: Vec<Choice>,
+    /// A server that the caller named; nothing is a managed one.
+    #[serde(default)]
+    pub server: Option<String>,
     #[serde(default)]
     pub pause: Pause,
 }
@@ -141,6 +147,8 @@ impl JobOrder {
             models: Vec::new(),
             workflow: None,
             steps: Vec::new(),
+            choices: Vec::new(),
+            server: None,
             pause: Pause::Never,
         }
     }
@@ -155,4 +163,7 @@ pub struct Choice {
     pub policy: ModelPolicy,
     pub reason: String,
     pub warnings: Vec<String>,
+    /// Whether somebody named this very model: then it is never exchanged for another.
+    #[serde(default)]
+    pub named: bool,
 }

@@ -1,10 +1,11 @@
 //! Changes one value in JSON with comments. Everything that is not that value keeps its bytes: comments, order, unknown
-//! keys, layout.
+//! keys, layout. What is new is only put in between.
 
 use jsonc_parser::{
-    ParseOptions,
-    cst::{CstInputValue, CstObject, CstRootNode},
-    parse_to_serde_value,
+    CollectOptions, ParseOptions,
+    ast::{Object, ObjectProp, Value as Ast},
+    common::Ranged,
+    parse_to_ast, parse_to_serde_value,
 };
 use serde_json::Value;
 
@@ -24,100 +25,220 @@ pub enum JsoncError {
 /// What is at `path`, if it is there.
 pub fn value_at(text: &str, path: &[&str]) -> Result<Option<Value>, JsoncError> {
     let (_, text) = without_mark(text);
-    let whole: Option<Value> = parse_to_serde_value(text, &ParseOptions::default())
-        .map_err(|error| JsoncError::NotJson(error.to_string()))?;
+    let whole: Option<Value> =
+        parse_to_serde_value(text, &ParseOptions::default()).map_err(|error| JsoncError::NotJson(error.to_string()))?;
     Ok(whole.and_then(|whole| path.iter().try_fold(&whole, |value, key| value.get(key)).cloned()))
 }
 
 /// Puts `value` at `path`; objects on the way are made, and what is new comes last in its object.
 pub fn set_value(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
     let (mark, bare) = without_mark(text);
-    let root = parse(bare)?;
-    let mut object = match root.value() {
-        None => root.object_value_or_set(),
-        Some(_) => root.object_value().ok_or_else(|| JsoncError::NotObject("the whole".into()))?,
-    };
+    let parsed = parse(bare)?;
     let (last, way) = path.split_last().ok_or(JsoncError::NoPath)?;
+    let nested = |below: &[&str]| below.iter().rev().fold(value.clone(), |inner, key| keyed(key, inner));
+    let mut object = match &parsed {
+        None => {
+            let whole = serde_json::to_string_pretty(&nested(path)).unwrap_or_default();
+            return Ok(format!("{mark}{bare}{whole}\n"));
+        }
+        Some(Ast::Object(object)) => object,
+        Some(_) => return Err(JsoncError::NotObject("the whole".into())),
+    };
     for (place, key) in way.iter().enumerate() {
-        match within(&object, key)? {
+        match within(object, key)? {
             Some(inner) => object = inner,
-            None => {
-                let deepest = CstInputValue::Object(vec![((*last).to_owned(), input(value))]);
-                let nested = way[place + 1..].iter().rev().fold(deepest, |inner, key| {
-                    CstInputValue::Object(vec![((*key).to_owned(), inner)])
-                });
-                object.append(key, nested);
-                return Ok(format!("{mark}{root}"));
-            }
+            None => return Ok(format!("{mark}{}", added(bare, object, key, &nested(&path[place + 1..])))),
         }
     }
-    only_once(&object, last)?;
-    match object.get(last) {
-        // What is as it should be may be written in another way, and stays so.
-        Some(_) if value_at(text, path)?.as_ref() == Some(value) => return Ok(text.to_owned()),
-        Some(found) => found.set_value(input(value)),
-        None => drop(object.append(last, input(value))),
+    let Some(found) = property(object, last)? else {
+        return Ok(format!("{mark}{}", added(bare, object, last, value)));
+    };
+    // What is as it should be may be written in another way, and stays so.
+    if value_at(bare, path)?.as_ref() == Some(value) {
+        return Ok(text.to_owned());
     }
-    Ok(format!("{mark}{root}"))
+    let (before, after) = (&bare[..found.value.start()], &bare[found.value.end()..]);
+    Ok(format!("{mark}{before}{value}{after}"))
 }
 
 /// Takes what is at `path` away, if it is there. The object that it was in stays, also when it is empty.
 pub fn remove_value(text: &str, path: &[&str]) -> Result<String, JsoncError> {
     let (mark, bare) = without_mark(text);
-    let root = parse(bare)?;
+    let parsed = parse(bare)?;
     let (last, way) = path.split_last().ok_or(JsoncError::NoPath)?;
-    let Some(mut object) = root.object_value() else { return Ok(text.to_owned()) };
+    let Some(Ast::Object(mut object)) = parsed.as_ref().map(Ast::clone) else { return Ok(text.to_owned()) };
     for key in way {
         match within(&object, key)? {
-            Some(inner) => object = inner,
+            Some(inner) => object = inner.clone(),
             None => return Ok(text.to_owned()),
         }
     }
-    only_once(&object, last)?;
-    match object.get(last) {
-        Some(found) => found.remove(),
-        None => return Ok(text.to_owned()),
+    let Some(found) = property(&object, last)? else { return Ok(text.to_owned()) };
+    let mut kept = bare.to_owned();
+    let comma = comma_after(bare, found.end());
+    kept.replace_range(whole_line(bare, found.start(), comma.map_or(found.end(), |at| at + 1)), "");
+    if comma.is_none()
+        && let Some(before) = object.properties.iter().take_while(|one| one.start() < found.start()).last()
+        && let Some(at) = comma_after(bare, before.end())
+    {
+        // The one before is the last now, in a layout without a comma behind the last.
+        kept.replace_range(at..=at, "");
     }
-    Ok(format!("{mark}{root}"))
+    Ok(format!("{mark}{kept}"))
 }
 
-fn parse(text: &str) -> Result<CstRootNode, JsoncError> {
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| JsoncError::NotJson(error.to_string()))
+fn parse(text: &str) -> Result<Option<Ast<'_>>, JsoncError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    parsed.map(|parsed| parsed.value).map_err(|error| JsoncError::NotJson(error.to_string()))
+}
+
+fn keyed(key: &str, value: Value) -> Value {
+    Value::Object([(key.to_owned(), value)].into_iter().collect())
 }
 
 /// The object at a key.
-fn within(object: &CstObject, key: &str) -> Result<Option<CstObject>, JsoncError> {
-    only_once(object, key)?;
-    match object.get(key) {
+fn within<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o Object<'t>>, JsoncError> {
+    match property(object, key)?.map(|found| &found.value) {
         None => Ok(None),
-        Some(property) => property.object_value().map(Some).ok_or_else(|| JsoncError::NotObject(format!("{key:?}"))),
+        Some(Ast::Object(inner)) => Ok(Some(inner)),
+        Some(_) => Err(JsoncError::NotObject(format!("{key:?}"))),
     }
 }
 
-fn only_once(object: &CstObject, key: &str) -> Result<(), JsoncError> {
-    let properties = object.properties();
-    match properties.iter().filter(|property| property.decoded_name().as_deref() == Some(key)).count() {
-        0 | 1 => Ok(()),
-        _ => Err(JsoncError::Twice(key.to_owned())),
+fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o ObjectProp<'t>>, JsoncError> {
+    let mut named = object.properties.iter().filter(|property| property.name.as_str() == key);
+    let first = named.next();
+    if named.next().is_some() { Err(JsoncError::Twice(key.to_owned())) } else { Ok(first) }
+}
+
+/// The text with one more property at the end of an object, laid out as the others are.
+fn added(text: &str, object: &Object<'_>, key: &str, value: &Value) -> String {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let Some(last) = object.properties.last() else {
+        let base = indent_at(text, object.start());
+        let inner = format!("{base}{}", unit(text));
+        let at = object.start() + 1 + said_until(&text[object.start() + 1..object.end() - 1]);
+        let end = if text[at..object.end()].contains('\n') { String::new() } else { format!("{newline}{base}") };
+        let shown = shown(key, value, &inner, unit(text), newline);
+        return format!("{}{newline}{inner}{shown}{end}{}", &text[..at], &text[at..]);
+    };
+    let comma = comma_after(text, last.end());
+    let before = object.properties.len().checked_sub(2).map_or(object.start() + 1, |one| object.properties[one].end());
+    let (open, close) = if comma.is_some() { ("", ",") } else { (",", "") };
+    let behind = comma.map_or(last.end(), |at| at + 1);
+    if !text[before..last.start()].contains('\n') {
+        let (head, tail) = text.split_at(behind);
+        return format!("{head}{open} {}: {}{close}{tail}", quoted(key), in_line(value));
+    }
+    let indent = indent_at(text, last.start());
+    let shown = shown(key, value, indent, unit(text), newline);
+    let line_end = behind + same_line(&text[behind..]);
+    let (head, between, tail) = (&text[..behind], &text[behind..line_end], &text[line_end..]);
+    format!("{head}{open}{between}{newline}{indent}{shown}{close}{tail}")
+}
+
+fn shown(key: &str, value: &Value, indent: &str, unit: &str, newline: &str) -> String {
+    let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut lines = pretty.lines();
+    let first = format!("{}: {}", quoted(key), lines.next().unwrap_or_default());
+    lines.fold(first, |text, line| {
+        let bare = line.trim_start();
+        // The printer's own step is two spaces.
+        format!("{text}{newline}{indent}{}{bare}", unit.repeat((line.len() - bare.len()) / 2))
+    })
+}
+
+fn in_line(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let fields: Vec<String> =
+                fields.iter().map(|(key, value)| format!("{}: {}", quoted(key), in_line(value))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value.to_string(),
+    }
+}
+
+fn quoted(key: &str) -> String {
+    Value::from(key).to_string()
+}
+
+/// The white space that a line begins with.
+fn indent_at(text: &str, at: usize) -> &str {
+    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let rest = &text[line..at];
+    &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
+}
+
+/// What this text indents with: what its first indented line begins with.
+fn unit(text: &str) -> &str {
+    let indent = text.lines().map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
+    indent
+        .into_iter()
+        .find(|indent| !indent.is_empty())
+        .map_or("  ", |indent| if indent.starts_with('\t') { "\t" } else { indent })
+}
+
+/// Where the comma behind a value is.
+fn comma_after(text: &str, at: usize) -> Option<usize> {
+    let next = at + trivia(&text[at..], Reach::Further);
+    text[next..].starts_with(',').then_some(next)
+}
+
+/// How far comments reach that stand on the line that goes on here.
+fn same_line(text: &str) -> usize {
+    let reach = trivia(text, Reach::Line);
+    text[..reach].trim_end_matches([' ', '\t']).len()
+}
+
+/// How far the inside of an empty object says something.
+fn said_until(inside: &str) -> usize {
+    inside.trim_end().len()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Not beyond the end of the line.
+    Line,
+    Further,
+}
+
+/// How far white space and comments reach.
+fn trivia(text: &str, reach: Reach) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let space = rest.trim_start_matches(|letter: char| {
+            letter.is_whitespace() && !(reach == Reach::Line && matches!(letter, '\n' | '\r'))
+        });
+        if space.len() < rest.len() {
+            at += rest.len() - space.len();
+        } else if rest.starts_with("//") {
+            at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+        } else {
+            return at;
+        }
+    }
+}
+
+/// The range with its line when nothing else is on that, else with the space behind it.
+fn whole_line(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
+    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let alone_before = text[line..start].trim().is_empty() && line > 0;
+    let rest = &text[end..];
+    let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+    match rest[blank..].chars().next() {
+        Some('\n') if alone_before => line..end + blank + 1,
+        Some('\n') | None => start..end,
+        Some(_) => start..end + blank,
     }
 }
 
 /// Some editors begin a file with a mark that is no part of its text.
 fn without_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
-}
-
-fn input(value: &Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(truth) => CstInputValue::Bool(*truth),
-        Value::Number(number) => CstInputValue::Number(number.to_string()),
-        Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        Value::Object(fields) => {
-            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
-        }
-    }
 }
 
 #[cfg(test)]

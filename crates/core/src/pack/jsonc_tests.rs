@@ -39,6 +39,20 @@ fn a_new_value_comes_last_in_its_object() {
 }
 
 #[test]
+fn a_value_leaves_with_its_line_and_its_comma() {
+    let table = [
+        ("{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "b", "{\n  \"a\": 1 // one\n}\n"),
+        ("{\n  \"a\": 1,\n  \"b\": 2, // two\n}\n", "a", "{\n  \"b\": 2, // two\n}\n"),
+        ("{\"a\": 1, \"b\": 2}", "a", "{\"b\": 2}"),
+        ("{\"a\": 1, \"b\": 2}", "b", "{\"a\": 1 }"),
+        ("{\"a\": 1}", "a", "{}"),
+    ];
+    for (before, key, after) in table {
+        assert_eq!(remove_value(before, &[key]).as_deref(), Ok(after), "{before}");
+    }
+}
+
+#[test]
 fn what_cannot_be_edited_safely_is_refused() {
     let table = [
         ("{\"agent\": [1]}", JsoncError::NotObject("\"agent\"".into())),
@@ -69,7 +83,8 @@ fn object(depth: u32) -> BoxedStrategy<String> {
         Just("[1, /* in */ 2,]".to_owned()),
         if depth == 0 { Just("{ }".to_owned()).boxed() } else { object(depth - 1) },
     ];
-    let gap = prop_oneof![Just(""), Just(" "), Just("\n  "), Just(" // said\n\t"), Just(" /* so */ "), Just("\r\n    ")];
+    let gap =
+        prop_oneof![Just(""), Just(" "), Just("\n  "), Just(" // said\n\t"), Just(" /* so */ "), Just("\r\n    ")];
     (vec((value, gap.clone(), gap.clone()), 0..4), gap, any::<bool>())
         .prop_map(|(fields, end, trailing)| {
             let last = fields.len().saturating_sub(1);

@@ -207,7 +207,7 @@ async fn without_server(
     if !may_be_direct(context, request, options) {
         return Ok(None);
     }
-    let id = DispatchId(Uuid::now_v7());
+    let id = options.id.unwrap_or_else(|| DispatchId(Uuid::now_v7()));
     let station = OnceCell::new();
     let run = Run { context, request, options, station: &station, id, sink, cancel };
     let Some(mut prepared) = prepare_alone(run).await? else { return Ok(None) };

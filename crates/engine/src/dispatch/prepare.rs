@@ -21,7 +21,7 @@ use switchyard_core::{
     route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, classify, resolve},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::ErrorKind;
+use switchyard_store::{ErrorKind, SessionState};
 
 /// What a run needs to know of the server, and the choice that was made from it.
 #[derive(Debug)]
@@ -212,7 +212,13 @@ async fn check_session(
 ) -> Result<(), Refusal> {
     let unknown = || Refusal::UnknownSession(session.to_owned());
     let record = match context.store.session(session).await {
-        Ok(record) if record.home == acquired.home => record,
+        // One that was put away can be taken by nobody.
+        Ok(record)
+            if record.home == acquired.home
+                && !matches!(record.state, SessionState::Archived | SessionState::Doomed | SessionState::Deleted) =>
+        {
+            record
+        }
         Ok(_) => return Err(unknown()),
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(unknown()),
         Err(error) => return Err(error.into()),

@@ -57,6 +57,9 @@ pub struct DispatchReport {
     pub full_text_path: Option<PathBuf>,
     pub warnings: Vec<String>,
     pub error: Option<ErrorReport>,
+    /// Whether nothing runs for it any more. A server that does not obey may go on for a while.
+    #[serde(skip)]
+    pub stopped: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -95,6 +98,7 @@ pub(super) fn build(
     let usage = hops.all().fold(Usage::default(), |sum, made| sum + made.outcome.usage);
     let cost: Nano = hops.all().map(|made| made.outcome.cost).sum();
     let cost_known = hops.all().all(|made| made.outcome.cost_known);
+    let stopped = hops.all().all(|made| made.outcome.stopped);
     let Hops { last: Made { resolution, outcome }, mut warnings, .. } = hops;
     let error = outcome.result.as_ref().err().map(|failure| ErrorReport {
         class: failure.class,
@@ -128,6 +132,7 @@ pub(super) fn build(
         full_text_path,
         warnings,
         error,
+        stopped,
     }
 }
 

@@ -11,14 +11,14 @@ use uuid::Uuid;
 const MOST_TEXT: usize = 200_000;
 
 /// Copies the files into a directory of their own. All of them have to be inside `directory`.
-pub(super) fn take(context: &Context, directory: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, JobError> {
+pub(super) fn take(context: &Context, directory: &Path, files: &[PathBuf]) -> Result<Taken, JobError> {
     let jobs = &context.config.jobs;
     if files.len() > jobs.attachments {
         let message = format!("{} attachments are too many: at most {}", files.len(), jobs.attachments);
         return Err(JobError::usage(message, "attach fewer, or raise jobs.attachments"));
     }
     if files.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Taken { copies: Vec::new() });
     }
     let place = context.paths.data_dir.join("jobs").join(Uuid::now_v7().to_string());
     let made = |error: std::io::Error| {
@@ -29,13 +29,31 @@ pub(super) fn take(context: &Context, directory: &Path, files: &[PathBuf]) -> Re
         read.push(look(directory, file, jobs.attachment_mib)?);
     }
     private_dir(&place).map_err(made)?;
-    let mut copies = Vec::new();
+    let mut taken = Taken { copies: Vec::new() };
     for (number, (name, bytes)) in read.iter().enumerate() {
         let copy = place.join(format!("{number}-{name}"));
         write_private(&copy, bytes).map_err(made)?;
-        copies.push(copy);
+        taken.copies.push(copy);
     }
-    Ok(copies)
+    Ok(taken)
+}
+
+/// Copies that nobody has an order for yet: they go again unless they are kept.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub copies: Vec<PathBuf>,
+}
+
+impl Taken {
+    pub(super) fn keep(mut self) {
+        self.copies.clear();
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        forget(&self.copies);
+    }
 }
 
 fn look(directory: &Path, file: &Path, most_mib: u64) -> Result<(String, Vec<u8>), JobError> {

@@ -38,7 +38,8 @@ pub async fn start(context: &Context, start: &Start) -> Result<Started, JobError
 
 /// A message to a worker.
 async fn message(context: &Context, start: &Start) -> Result<Started, JobError> {
-    let attachments = attach::take(context, &start.directory, &start.attachments)?;
+    let taken = attach::take(context, &start.directory, &start.attachments)?;
+    let attachments = taken.copies.clone();
     let images = attach::images(&attachments);
     let mut notes = Vec::new();
     let name = match (&start.worker, start.kind) {
@@ -96,6 +97,7 @@ async fn message(context: &Context, start: &Start) -> Result<Started, JobError> 
         ..JobOrder::plain(start.task.clone(), seated.profile.mode, start.directory.clone())
     };
     let started = put(context, JobKind::Worker, order, Some(choice), Some(worker.name.clone()), notes).await?;
+    taken.keep();
     Ok(Started { profile: Some(worker.profile), ..started })
 }
 
@@ -118,7 +120,8 @@ async fn could_do(context: &Context, start: &Start, name: &str, images: usize) -
 }
 
 async fn single(context: &Context, start: &Start) -> Result<Started, JobError> {
-    let attachments = attach::take(context, &start.directory, &start.attachments)?;
+    let taken = attach::take(context, &start.directory, &start.attachments)?;
+    let attachments = taken.copies.clone();
     let tools = start.mode == switchyard_core::dispatch::Mode::Agent;
     let needs =
         Needs { images: attach::images(&attachments), tools, structured: start.schema.is_some(), ..Needs::default() };
@@ -144,11 +147,14 @@ async fn single(context: &Context, start: &Start) -> Result<Started, JobError> {
         timeout_ms: millis(start),
         ..JobOrder::plain(start.task.clone(), start.mode, start.directory.clone())
     };
-    put(context, JobKind::Dispatch, order, Some(choice), None, Vec::new()).await
+    let started = put(context, JobKind::Dispatch, order, Some(choice), None, Vec::new()).await?;
+    taken.keep();
+    Ok(started)
 }
 
 async fn several(context: &Context, start: &Start) -> Result<Started, JobError> {
-    let attachments = attach::take(context, &start.directory, &start.attachments)?;
+    let taken = attach::take(context, &start.directory, &start.attachments)?;
+    let attachments = taken.copies.clone();
     let needs = Needs { images: attach::images(&attachments), structured: start.schema.is_some(), ..Needs::default() };
     let targets = Targets::Named(start.models.clone());
     let (found, mut notes) = expand(context, &targets, needs, &start.directory).await?;
@@ -165,8 +171,10 @@ async fn several(context: &Context, start: &Start) -> Result<Started, JobError> 
             "see task_list with view \"models\"",
         ));
     }
+    // What was promised is asked, whatever the names mean to whoever carries it out.
+    let models = found.iter().map(|one| one.chosen.as_ref().map_or_else(|_| one.name.clone(), ToString::to_string));
     let order = JobOrder {
-        models: start.models.clone(),
+        models: models.collect(),
         attachments,
         system: start.system.clone(),
         schema: start.schema.clone(),
@@ -175,6 +183,7 @@ async fn several(context: &Context, start: &Start) -> Result<Started, JobError> 
         ..JobOrder::plain(start.task.clone(), start.mode, start.directory.clone())
     };
     let started = put(context, JobKind::Batch, order, None, None, notes).await?;
+    taken.keep();
     Ok(Started { model: Some(usable.join(", ")), reason: Some("named".into()), ..started })
 }
 
@@ -191,8 +200,8 @@ async fn workflow(context: &Context, start: &Start) -> Result<Started, JobError>
         return Err(JobError::choose(format!("there is no workflow `{name}`{}", near.unwrap_or_default()), known));
     };
     let mut notes = Vec::new();
-    let mut first = None;
-    let mut steps = Vec::new();
+    let mut steps: Vec<WorkflowStep> = Vec::new();
+    let mut choices: Vec<Choice> = Vec::new();
     // Every step is looked at now: that the last one has no model is not to be learned after the others were paid.
     for step in &workflow.steps {
         let (profile_name, settings): (_, WorkerProfile) = profile(config, &step.profile)?;
@@ -207,18 +216,19 @@ async fn workflow(context: &Context, start: &Start) -> Result<Started, JobError>
         };
         let choice = pick(context, &wish).await?;
         notes.push(format!("{}: {} on {} ({})", step.name, profile_name, choice.model, choice.reason));
-        steps.push(WorkflowStep { model: Some(choice.reference.clone()), ..step.clone() });
-        first.get_or_insert(choice);
+        steps.push(step.clone());
+        choices.push(choice);
     }
     let order = JobOrder {
         workflow: Some(name.to_owned()),
         steps,
+        choices: choices.clone(),
         pause: start.pause,
         max_cost: start.max_cost,
         timeout_ms: millis(start),
         ..JobOrder::plain(start.task.clone(), switchyard_core::dispatch::Mode::Agent, start.directory.clone())
     };
-    put(context, JobKind::Workflow, order, first, None, notes).await
+    put(context, JobKind::Workflow, order, choices.into_iter().next(), None, notes).await
 }
 
 /// Goes on with a workflow that was paused.
@@ -255,6 +265,8 @@ async fn put(
     if let Some(choice) = &choice {
         notes.extend(choice.warnings.iter().cloned());
     }
+    let server = Some(context.config.server.url.clone()).filter(|url| !url.is_empty());
+    let order = JobOrder { server, ..order };
     let job = NewJob { kind, order, choice: choice.clone(), worker: worker.clone(), at: now_micros() };
     let id = context.store.add_job(&job).await?;
     ensure_runner(context)?;

@@ -55,7 +55,17 @@ impl Listener {
 
     /// Returns when a job or a task may have to be looked at.
     pub(super) async fn about_jobs(&mut self) {
-        let of_use = ["job.queued", "job.requeued", "job.cancelling", "worker.", "task.queued"];
+        let of_use = [
+            "job.queued",
+            "job.requeued",
+            "job.cancelling",
+            // A place is free.
+            "job.done",
+            "job.failed",
+            "job.cancelled",
+            "job.paused",
+            "task.queued",
+        ];
         self.until(|rung| of_use.iter().any(|start| rung.kind.starts_with(start))).await;
     }
 

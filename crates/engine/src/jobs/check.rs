@@ -3,7 +3,10 @@
 
 use super::{JobError, Start, StartKind};
 use crate::Context;
-use switchyard_core::{job::Pause, route::ModelPolicy};
+use switchyard_core::{
+    job::{Backend, Pause},
+    route::ModelPolicy,
+};
 
 const MESSAGES: &[StartKind] = &[StartKind::Auto, StartKind::Worker];
 
@@ -11,6 +14,18 @@ pub(super) fn check(context: &Context, start: &Start) -> Result<(), JobError> {
     let goes_on = start.kind == StartKind::Workflow && start.run.is_some();
     if start.task.trim().is_empty() && !goes_on {
         return Err(JobError::usage("the task is empty", "say in `task` what is to be done"));
+    }
+    if goes_on {
+        let alone = start.task.trim().is_empty()
+            && start.model.is_none()
+            && start.workflow.is_none()
+            && start.timeout.is_none()
+            && start.max_cost.is_none()
+            && start.pause == Pause::Never;
+        if !alone {
+            let hint = "a run goes on as it was ordered; for another order start another workflow";
+            return Err(JobError::usage("`runId` goes alone", hint));
+        }
     }
     let jobs = &context.config.jobs;
     let (most, setting) = match start.kind {
@@ -31,6 +46,10 @@ pub(super) fn check(context: &Context, start: &Start) -> Result<(), JobError> {
             "a batch needs `models`",
             "such as [\"node:fast\", \"opus\"]; see task_list with view \"models\"",
         ));
+    }
+    if start.backend == Some(Backend::Server) && !context.config.server.url.is_empty() {
+        let hint = "leave `backend` out: all workers live on the server that the configuration names";
+        return Err(JobError::usage("a worker cannot have a server of its own on a server that was named", hint));
     }
     if start.policy == ModelPolicy::Sticky && start.model.is_none() {
         return Err(JobError::usage(

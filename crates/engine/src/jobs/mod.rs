@@ -19,6 +19,7 @@ mod show;
 mod stamp;
 mod start;
 mod supervised;
+mod tidy;
 mod view;
 mod wait;
 mod workers;

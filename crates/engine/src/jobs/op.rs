@@ -127,12 +127,15 @@ async fn find(context: &Context, directory: &Path, name: &str) -> Result<WorkerR
     let workers = context.store.workers().await?;
     let live: Vec<&WorkerRecord> = workers.iter().filter(|worker| worker.stopped_at.is_none()).collect();
     let here = directory.to_string_lossy();
-    let found = live
-        .iter()
-        .find(|worker| worker.name == name)
-        .or_else(|| live.iter().find(|worker| worker.profile == name && worker.directory == here));
+    let of_here = || live.iter().filter(|worker| worker.directory == here);
+    let found =
+        of_here().find(|worker| worker.name == name).or_else(|| of_here().find(|worker| worker.profile == name));
     if let Some(found) = found {
         return Ok((*found).clone());
+    }
+    if let Some(elsewhere) = live.iter().find(|worker| worker.name == name) {
+        let message = format!("the worker {name} works in {}", elsewhere.directory);
+        return Err(JobError::usage(message, "change it from there"));
     }
     let names: Vec<&str> = live.iter().map(|worker| worker.name.as_str()).collect();
     if context.config.profiles.contains_key(name) {

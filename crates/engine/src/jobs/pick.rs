@@ -30,6 +30,12 @@ pub(super) struct Wish<'a> {
 
 pub(super) async fn pick(context: &Context, wish: &Wish<'_>) -> Result<Choice, JobError> {
     let (selector, reference) = selector(context, wish)?;
+    let named = match &selector {
+        Selector::Profile(_) => {
+            Selector::from_reference(&reference, &context.config).is_ok_and(|own| own.is_explicit())
+        }
+        other => other.is_explicit(),
+    };
     let classify = wish.profile.is_none() && selector == Selector::Default;
     let task = Task {
         selector,
@@ -46,6 +52,7 @@ pub(super) async fn pick(context: &Context, wish: &Wish<'_>) -> Result<Choice, J
         policy: wish.policy,
         reason: decision.resolution.reason,
         warnings: decision.resolution.warnings,
+        named,
     })
 }
 

@@ -5,11 +5,12 @@
 
 use super::{
     bell::Bell,
-    carry_out::{Carried, broken, carry_out},
+    carry_out::{broken, carry_out},
     ensure::{start_another, take_lock_soon},
     lost::take_back,
     seen_through::{has_tasks, see_tasks_through},
     stamp::Stamp,
+    tidy::tidy,
 };
 use crate::{Context, owner::this_process};
 use std::{collections::HashMap, fs::File, time::Duration};
@@ -29,8 +30,8 @@ const ENDING: Duration = Duration::from_secs(20);
 /// A store that cannot be used is tried again after this, and given up after so many times in a row.
 const AFTER_TROUBLE: Duration = Duration::from_secs(2);
 const MOST_TROUBLES: u32 = 60;
-/// Jobs whose texts are forgotten in one go.
-const FORGET_AT_ONCE: u32 = 200;
+/// How often it removes what is of no use any more.
+const TIDY_EVERY: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
@@ -49,7 +50,10 @@ pub async fn run_jobs(context: &Context, stop: &CancellationToken) -> Result<(),
             Runner { context, stamp: stamp.clone(), lock: Some(lock), running: HashMap::new(), tasks: JoinSet::new() };
         let standing = runner.run(stop).await?;
         // Whoever added a job just now saw the lock, and started nobody.
-        if standing == Standing::Replaced || stop.is_cancelled() || !has_queued(context).await? {
+        if standing == Standing::Replaced
+            || stop.is_cancelled()
+            || !(has_queued(context).await? || has_tasks(context).await)
+        {
             return Ok(());
         }
     }
@@ -89,6 +93,7 @@ impl Runner<'_> {
         let mut busy_at = Instant::now();
         let mut troubles = 0;
         let mut lost_looked_for = None;
+        let mut tidied = None;
         let result = loop {
             let looked = async {
                 if lost_looked_for.is_none_or(|at: Instant| at.elapsed() >= LOOK_EVERY) {
@@ -105,6 +110,10 @@ impl Runner<'_> {
                     troubles += 1;
                     sleep(AFTER_TROUBLE).await;
                 }
+            }
+            if tidied.is_none_or(|at: Instant| at.elapsed() >= TIDY_EVERY) {
+                tidy(self.context).await;
+                tidied = Some(Instant::now());
             }
             if self.running.is_empty() && self.lock.is_none() {
                 break Ok(Standing::Replaced);
@@ -128,7 +137,6 @@ impl Runner<'_> {
         self.wind_up().await;
         ended.cancel();
         drop(watching.await);
-        forget_old(self.context).await;
         result
     }
 
@@ -175,10 +183,8 @@ impl Runner<'_> {
             let inner = context.clone();
             // Apart, so that a fault of ours ends this job and not its row's whole future.
             let carried = tokio::spawn(async move { carry_out(&inner, job, &cancel).await }).await;
-            let Carried { end, leftovers } = carried.unwrap_or_else(|error| broken(&error));
-            let end = unless_stopped(&context, id, end).await;
+            let end = carried.unwrap_or_else(|error| broken(&error));
             close(&context, id, epoch, &end).await;
-            drop(leftovers);
             id
         });
     }
@@ -202,29 +208,17 @@ impl Runner<'_> {
     }
 }
 
-/// A runner that ends tells its jobs to end too. What nobody wanted to be cancelled is carried on by the next one.
-async fn unless_stopped(context: &Context, id: JobId, end: JobEnd) -> JobEnd {
-    if !matches!(end, JobEnd::Over { state: JobState::Cancelled, .. }) {
-        return end;
-    }
-    match context.store.job(id).await {
-        Ok(job) if job.cancel_asked_at.is_none() => {
-            JobEnd::Again { why: "the process that carried it out was ended".to_owned() }
-        }
-        _ => end,
-    }
-}
-
 /// Where somebody is named whom everything ends with: the demo and tests must leave nothing behind.
 fn owner_is_gone(context: &Context) -> bool {
     let owner = context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok());
     owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive()))
 }
 
-/// Writes how a claim ended. A store that is busy is asked again: the answer was paid for.
+/// Writes how a claim ended. A store that is busy is asked until it answers: the answer was paid for, and as long as it
+/// is not written, the line of its worker stands still.
 async fn close(context: &Context, id: JobId, epoch: i64, end: &JobEnd) {
-    for pause in [0, 100, 1000, 5000, 20_000] {
-        sleep(Duration::from_millis(pause)).await;
+    let mut pause = Duration::from_millis(100);
+    loop {
         match context.store.end_job(id, epoch, end, now_micros()).await {
             Ok(true) => return,
             Ok(false) => {
@@ -233,17 +227,7 @@ async fn close(context: &Context, id: JobId, epoch: i64, end: &JobEnd) {
             }
             Err(error) => tracing::warn!(%id, %error, "the end of a job could not be written"),
         }
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(20));
     }
-}
-
-/// What is over for long keeps its end and loses its texts.
-async fn forget_old(context: &Context) {
-    let Some(keep) = context.config.jobs.keep.0 else { return };
-    let before = now_micros().saturating_sub(i64::try_from(keep.as_micros()).unwrap_or(i64::MAX));
-    match context.store.forget_jobs(before, FORGET_AT_ONCE).await {
-        Ok(forgotten) if !forgotten.is_empty() => tracing::info!(count = forgotten.len(), "old jobs were forgotten"),
-        Ok(_) => {}
-        Err(error) => tracing::warn!(%error, "old jobs could not be forgotten"),
-    }
-    drop(context.store.prune_workers(before).await);
 }

@@ -42,9 +42,18 @@ pub(super) fn view(job: JobRecord, position: Option<u32>) -> JobView {
     let answered = model_of(&result["model"]);
     let (is_over, choice) = (job.state.is_over(), job.choice);
     let chosen = choice.as_ref().map(|choice| choice.model.to_string());
-    let steps = result["steps"].as_array().or_else(|| job.progress["done"].as_array()).cloned().unwrap_or_default();
+    let steps = result["steps"].as_array().or_else(|| job.progress["done"].as_array());
+    let steps: Vec<Value> = steps.map(|steps| steps.iter().map(step).collect()).unwrap_or_default();
     let answers = result["results"].as_array().map(|results| results.iter().map(answer).collect()).unwrap_or_default();
-    let summary = if result["summary"].is_object() { &result["summary"] } else { &result };
+    let summary = if result["summary"].is_object() {
+        &result["summary"]
+    } else if result["cost_usd"].is_null() {
+        &job.progress
+    } else {
+        &result
+    };
+    let cost_known =
+        summary["cost_known"].as_bool().or_else(|| summary["cost_unknown"].as_bool().map(|unknown| !unknown));
     let waiting = if job.cancel_asked_at.is_some() && !is_over { Some("is being cancelled".to_owned()) } else { None };
     JobView {
         id: job.id.to_string(),
@@ -65,9 +74,9 @@ pub(super) fn view(job: JobRecord, position: Option<u32>) -> JobView {
         structured: Some(result["structured"].clone()).filter(|value| !value.is_null()),
         answers,
         error: Some(result["error"].clone()).filter(Value::is_object),
-        warnings: words(&result["warnings"]),
+        warnings: words(&result["warnings"]).into_iter().chain(text("why")).collect(),
         cost_usd: summary["cost_usd"].as_f64(),
-        cost_known: summary["cost_known"].as_bool().unwrap_or(false),
+        cost_known: cost_known.unwrap_or(false),
         session_id: text("session_id"),
         full_text_path: text("full_text_path"),
         created_at: rfc3339(job.created_at),
@@ -75,6 +84,16 @@ pub(super) fn view(job: JobRecord, position: Option<u32>) -> JobView {
         ended_at: job.ended_at.map(rfc3339),
         forgotten: is_over && order.is_none(),
     }
+}
+
+/// A step that is over: it was done, or not needed.
+fn step(step: &Value) -> Value {
+    let mut told = step.clone();
+    if let Some(fields) = told.as_object_mut() {
+        let status = if step["text"].is_null() { "skipped" } else { "done" };
+        fields.insert("status".to_owned(), json!(status));
+    }
+    told
 }
 
 /// `provider/model[@variant]` of the form that a report has.

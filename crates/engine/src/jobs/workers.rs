@@ -104,7 +104,7 @@ async fn try_seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError
             let wanted = Wanted {
                 profile: profile_name.to_owned(),
                 directory: directory.clone(),
-                backend,
+                backend: call.backend.unwrap_or(worker.backend),
                 model: expected.model.to_string(),
                 policy: expected.policy,
                 fingerprint: fingerprint.clone(),

@@ -8,6 +8,7 @@ mod load;
 mod new;
 mod place;
 mod read;
+pub mod run;
 mod status;
 mod template;
 #[cfg(test)]

@@ -73,6 +73,19 @@ pub(crate) async fn change_as(
     Err(ChangeError::Contended(id.clone()))
 }
 
+/// The same for a holder who has the task as it was written last, and need not read it first.
+pub(crate) async fn change_held(
+    context: &Context,
+    record: &TaskRecord,
+    event: &Event,
+    with: &With,
+) -> Result<Box<TaskRecord>, ChangeError> {
+    match attempt(context, record, event, with).await? {
+        Some(Became::Done(record)) => Ok(record),
+        _ => change_as(context, &record.task.id, record.task.epoch, event, with).await,
+    }
+}
+
 /// What nobody would hear of, or learn from, is not owed either.
 fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
     let settings = &context.config.supervise;

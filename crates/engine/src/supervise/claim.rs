@@ -2,6 +2,7 @@
 
 use super::{
     change::{Became, ChangeError, With, attempt},
+    crew::{Crew, Reserved, suits},
     fault::fault,
     reaper::reap,
     spawn::spawn_worker,
@@ -36,6 +37,10 @@ use uuid::Uuid;
 pub(crate) enum Claimed {
     /// Its worker is on its way.
     Started,
+    /// It is for the worker that asked.
+    Own(Box<TaskRecord>),
+    /// It is not for the worker that asked.
+    Unsuited,
     NoSlot(Slot),
     /// It was put off, or a person is needed; the task itself says why.
     PutOff,
@@ -45,8 +50,25 @@ pub(crate) enum Claimed {
     Nowhere(String),
 }
 
-pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Limits) -> Result<Claimed, ChangeError> {
+/// Who is to work on a task that is claimed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum For<'a> {
+    /// A worker of its own, or one of the crew.
+    Any(&'a Crew),
+    /// The worker that asks, which is one of a crew.
+    Itself,
+}
+
+pub(crate) async fn claim(
+    context: &Context,
+    candidate: &Candidate,
+    limits: &Limits,
+    whom: For<'_>,
+) -> Result<Claimed, ChangeError> {
     let record = context.store.task(&candidate.id).await?;
+    if matches!(whom, For::Itself) && !suits(&record.task) {
+        return Ok(Claimed::Unsuited);
+    }
     if let Some(problem) = no_space(context) {
         return Ok(Claimed::Nowhere(problem));
     }
@@ -72,6 +94,14 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
     };
     let (model, tier) = chosen.map(|decision| (decision.resolution.model, decision.resolution.tier)).unzip();
     let model = model.map(|model: ModelRef| model.to_string());
+    let reserved = match whom {
+        For::Any(crew) if suits(&record.task) => crew.reserve(context, limits.total),
+        For::Any(_) | For::Itself => None,
+    };
+    let worker = match &reserved {
+        Some(reserved) => Some(owner_of(reserved.process())),
+        None => this_process().ok(),
+    };
     let now = now_micros();
     let run = NewRun {
         dispatch,
@@ -79,7 +109,7 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
         slots: slots(candidate, model.as_deref(), limits),
         model,
         host: here(),
-        worker: this_process().ok(),
+        worker,
         at: now,
         lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
         reserve,
@@ -89,7 +119,11 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
     match attempt(context, &record, &Event::Claim, &with).await {
         Ok(Some(Became::Done(claimed))) => {
             fault(context, "claimed");
-            launch(context, &claimed).await
+            match (whom, reserved) {
+                (For::Itself, _) => Ok(Claimed::Own(claimed)),
+                (For::Any(_), Some(reserved)) => order(context, &claimed, reserved).await,
+                (For::Any(_), None) => launch(context, &claimed).await,
+            }
         }
         Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
         Ok(Some(Became::NoMoney)) => {
@@ -99,6 +133,20 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
         }
         Ok(None) | Err(ChangeError::Illegal(_)) => Ok(Claimed::Gone),
         Err(error) => Err(error),
+    }
+}
+
+/// Hands the claim to somebody who stands by, or else to a worker of its own.
+async fn order(context: &Context, claimed: &TaskRecord, reserved: Reserved) -> Result<Claimed, ChangeError> {
+    match reserved.order(&claimed.task.id, claimed.task.epoch) {
+        Ok(()) => {
+            fault(context, "spawned");
+            Ok(Claimed::Started)
+        }
+        Err(error) => {
+            tracing::debug!(%error, "whoever stood by is gone");
+            launch(context, claimed).await
+        }
     }
 }
 

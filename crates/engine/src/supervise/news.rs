@@ -10,8 +10,19 @@ const PAGE: u32 = 200;
 
 /// A worker that gets on with its task holds the same slots as before, and owes nothing to anybody yet.
 const PROGRESS: [&str; 4] = ["task.starting", "task.running", "task.evaluating", "task.delivering"];
+/// A slot is free, and somebody who waited for this task may begin.
+const ENDED: [&str; 4] = ["task.done", "task.failed", "task.blocked", "task.cancelled"];
 /// What these tell of is asked for when a task is claimed, and a task that waits for it has a moment of its own.
 const ASKED_FOR: [&str; 7] = ["attempt.", "cooldown.", "dispatch.", "outcome.", "provider.", "server.", "spend."];
+
+/// How soon a pass has to look at what came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Use {
+    Never,
+    /// Soon, when others look for what may begin as well.
+    Later,
+    Now,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct News {
@@ -28,24 +39,27 @@ impl News {
     }
 
     /// Whether anything came since that a pass could act on.
-    pub(super) async fn is_of_use(&mut self, context: &Context) -> bool {
-        self.read(context).await.unwrap_or(true)
+    pub(super) async fn look(&mut self, context: &Context) -> Use {
+        self.read(context).await.unwrap_or(Use::Now)
     }
 
-    async fn read(&mut self, context: &Context) -> Result<bool, StoreError> {
+    async fn read(&mut self, context: &Context) -> Result<Use, StoreError> {
         let events = context.store.events_after(self.position, PAGE).await?;
-        let of_use = events.iter().any(|event| is_of_use(&event.kind));
+        let found = events.iter().map(|event| use_of(&event.kind)).max().unwrap_or(Use::Never);
         self.position = events.last().map_or(self.position, |event| event.position);
         if events.len() < PAGE as usize {
-            return Ok(of_use);
+            return Ok(found);
         }
         self.position = newest(context, self.position).await?;
-        Ok(true)
+        Ok(Use::Now)
     }
 }
 
-fn is_of_use(kind: &str) -> bool {
-    !PROGRESS.contains(&kind) && !ASKED_FOR.iter().any(|prefix| kind.starts_with(prefix))
+fn use_of(kind: &str) -> Use {
+    if PROGRESS.contains(&kind) || ASKED_FOR.iter().any(|prefix| kind.starts_with(prefix)) {
+        return Use::Never;
+    }
+    if ENDED.contains(&kind) { Use::Later } else { Use::Now }
 }
 
 /// The newest position, when that is far away: found by halving, so that a long history is not read.
@@ -70,24 +84,25 @@ async fn newest(context: &Context, from: i64) -> Result<i64, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_of_use;
+    use super::{Use, use_of};
 
     #[test]
     fn only_what_a_pass_could_act_on_is_of_use() {
         for (kind, of_use) in [
-            ("task.queued", true),
-            ("task.done", true),
-            ("task.stopping", true),
-            ("task.waiting", true),
-            ("batch.resumed", true),
-            ("breaker.cleared", true),
-            ("something.new", true),
-            ("task.running", false),
-            ("task.delivering", false),
-            ("attempt.finished", false),
-            ("server.ready", false),
+            ("task.queued", Use::Now),
+            ("task.done", Use::Later),
+            ("task.blocked", Use::Later),
+            ("task.stopping", Use::Now),
+            ("task.waiting", Use::Now),
+            ("batch.resumed", Use::Now),
+            ("breaker.cleared", Use::Now),
+            ("something.new", Use::Now),
+            ("task.running", Use::Never),
+            ("task.delivering", Use::Never),
+            ("attempt.finished", Use::Never),
+            ("server.ready", Use::Never),
         ] {
-            assert_eq!(is_of_use(kind), of_use, "{kind}");
+            assert_eq!(use_of(kind), of_use, "{kind}");
         }
     }
 }

@@ -5,7 +5,8 @@
 
 use super::{
     change::{ChangeError, With, attempt, change},
-    claim::{Claimed, claim},
+    claim::{Claimed, For, claim},
+    crew::Crew,
     effects::perform_due,
     lost::take_back,
     tidy::end_processes,
@@ -62,13 +63,17 @@ impl Pulse {
 
 /// With a batch, only tasks of that batch are started; what is owed to others is done all the same.
 pub async fn pulse(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
-    let mut done = Pulse::default();
+    pass(context, batch, &Crew::nobody()).await
+}
+
+pub(super) async fn pass(context: &Context, batch: Option<&str>, crew: &Crew) -> Result<Pulse, ChangeError> {
+    let mut done = Pulse { started: crew.taken(), ..Pulse::default() };
     let live = context.store.live_runs().await?;
     done.taken_back = take_back(context, &live).await?;
     done.stopped = end_stopping(context, &live).await?;
     done.woken = wake(context).await?;
     done.effects = perform_due(context).await?;
-    start(context, batch, &mut done).await?;
+    start(context, batch, crew, &mut done).await?;
     look_at_reviews(context).await?;
     Ok(done)
 }
@@ -121,7 +126,7 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
 }
 
 /// Starts what may start, until the limits are reached or nobody is left.
-async fn start(context: &Context, batch: Option<&str>, done: &mut Pulse) -> Result<(), ChangeError> {
+async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut Pulse) -> Result<(), ChangeError> {
     if let Breaker::Open { until } = breaker_now(context).await? {
         let seconds = until.saturating_sub(now_micros()) / 1_000_000;
         done.held = Some(format!(
@@ -145,12 +150,12 @@ async fn start(context: &Context, batch: Option<&str>, done: &mut Pulse) -> Resu
         let turnout = order(&ready.candidates, &live, limits);
         for id in &turnout.start {
             let Some(candidate) = ready.candidates.iter().find(|candidate| candidate.id == *id) else { continue };
-            match claim(context, candidate, limits).await? {
+            match claim(context, candidate, limits, For::Any(crew)).await? {
                 Claimed::Started => done.started.push(id.clone()),
                 Claimed::NoSlot(slot) => {
                     full.insert(slot.shown());
                 }
-                Claimed::PutOff | Claimed::Gone => {}
+                Claimed::PutOff | Claimed::Gone | Claimed::Own(_) | Claimed::Unsuited => {}
                 Claimed::Nowhere(why) => {
                     done.held = Some(why);
                     return Ok(());
@@ -176,7 +181,7 @@ pub async fn would_start(context: &Context, batch: Option<&str>) -> Result<Pulse
     Ok(Pulse { started: turnout.start, held, ..Pulse::default() })
 }
 
-fn live_of(run: &RunRecord) -> Live {
+pub(super) fn live_of(run: &RunRecord) -> Live {
     Live {
         repository: run.repository.clone(),
         batch: run.batch.clone(),

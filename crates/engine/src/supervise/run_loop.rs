@@ -2,15 +2,16 @@
 
 use super::{
     change::ChangeError,
-    news::News,
-    pulse::{Pulse, pulse},
+    crew::Crew,
+    news::{News, Use},
+    pulse::{Pulse, pass, pulse},
     reaper::worker_died,
 };
 use crate::Context;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use switchyard_core::{config::micros, task::Phase};
 use switchyard_host::{clock::now_micros, watch::FileWatch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// How long a supervisor waits after a failed pass: the store may be locked, or the disk full.
@@ -19,6 +20,8 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(2);
 const IN_A_ROW: u32 = 50;
 /// The pause after that many.
 const BREATH: Duration = Duration::from_millis(20);
+/// How long a supervisor lets changes gather while its crew makes many.
+const GULP: Duration = Duration::from_millis(5);
 
 /// How long after it was written a change can be read, on a busy disk.
 const READABLE_WITHIN: Duration = Duration::from_secs(2);
@@ -37,6 +40,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
     // Without it there is still the regular look.
     let mut changes = FileWatch::new(&written_files(context)).ok();
     let mut news = News::default();
+    let crew = Crew::of(batch);
     let mut heard = None;
     let mut in_a_row = 0;
     while !cancel.is_cancelled() {
@@ -48,7 +52,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
                 seen
             }
         };
-        let pause = match pulse(context, batch).await {
+        let pause = match pass(context, batch, &crew).await {
             Ok(done) => {
                 watcher(Told::Pulse(&done));
                 in_a_row = if done.is_final() { 0 } else { in_a_row + 1 };
@@ -64,7 +68,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
             }
         };
         tokio::select! {
-            seen = something_to_do(context, &mut changes, seen, &mut news) => heard = Some(seen),
+            seen = something_to_do(context, &mut changes, seen, &mut news, &crew) => heard = Some(seen),
             () = worker_died() => {}
             () = sleep(pause) => {}
             () = cancel.cancelled() => return,
@@ -79,12 +83,27 @@ async fn something_to_do(
     changes: &mut Option<FileWatch>,
     mut seen: Option<i64>,
     news: &mut News,
+    crew: &Crew,
 ) -> Option<i64> {
+    let mut later: Option<Instant> = None;
     loop {
-        changed(context, changes, seen).await;
+        match later {
+            Some(later) => drop(timeout_at(later, changed(context, changes, seen)).await),
+            None => changed(context, changes, seen).await,
+        }
         seen = context.store.data_version().await.ok();
-        if news.is_of_use(context).await {
+        let found = news.look(context).await;
+        let is_time = later.is_some_and(|later| Instant::now() >= later);
+        if is_time || found == Use::Now || (found == Use::Later && !crew.is_at_work()) {
             return seen;
+        }
+        if crew.is_at_work() {
+            // Whoever of the crew has ended a task looks for the next by itself; a pass is for what it leaves.
+            if found == Use::Later {
+                later.get_or_insert_with(|| Instant::now() + BREATH);
+            }
+            // Many changes of theirs are heard of in one go.
+            sleep(GULP).await;
         }
     }
 }

@@ -36,6 +36,7 @@ CREATE TABLE job (
     brief TEXT,
     choice TEXT,
     epoch INTEGER NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+    deaths INTEGER NOT NULL DEFAULT 0,
     owner_host TEXT,
     owner_pid INTEGER,
     owner_start INTEGER,
@@ -59,7 +60,11 @@ CREATE UNIQUE INDEX job_running ON job (worker) WHERE state = 'running';
 CREATE UNIQUE INDEX job_place ON job (place) WHERE ended_at IS NULL;
 CREATE INDEX job_queued ON job (place, worker) WHERE state = 'queued';
 CREATE INDEX job_line ON job (worker, place) WHERE state = 'queued';
+CREATE INDEX job_paused ON job (place) WHERE state = 'paused';
 CREATE INDEX job_of_worker ON job (worker) WHERE worker IS NOT NULL;
 CREATE INDEX job_ended ON job (ended_at, number) WHERE ended_at IS NOT NULL AND brief IS NOT NULL;
+
+-- What is removed when a job comes to its end.
+CREATE INDEX event_job_progress ON event (subject) WHERE kind = 'job.progress';
 
 PRAGMA user_version = 6;

@@ -3,7 +3,7 @@
 use super::{SqliteStore, job, job_claim, job_end, job_line, worker};
 use crate::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, Jobs, NewJob, Owner, Result, WorkerRecord};
 use async_trait::async_trait;
-use switchyard_core::job::JobId;
+use switchyard_core::job::{JobId, JobState};
 
 #[async_trait]
 impl Jobs for SqliteStore {
@@ -21,6 +21,10 @@ impl Jobs for SqliteStore {
 
     async fn job_position(&self, id: JobId) -> Result<Option<u32>> {
         job::position(self, id).await
+    }
+
+    async fn job_counts(&self) -> Result<Vec<(JobState, u64)>> {
+        job::counts(self).await
     }
 
     async fn claim_job(&self, owner: &Owner, at_once: u32, now: i64) -> Result<Option<JobRecord>> {

@@ -1,14 +1,17 @@
 //! Claims: slots and money are looked at and taken in one transaction, so that any number of processes together stay
 //! below every limit. One that is refused has written nothing.
 
-use super::{fault::failed, reservation, run, task::json};
+use super::{
+    reservation, row, run,
+    script::{Script, Write},
+    task::json,
+};
 use crate::{Begun, Changed, ErrorKind, NewAttempt, NewRun, Result, StoreError, TaskRecord};
-use sqlx::{SqliteConnection, query_scalar};
-use switchyard_core::task::Slot;
+use sqlx::sqlite::SqliteRow;
 
 /// The first slot of which all are taken. The provider is what the model's name begins with, or all of it.
 pub(super) const FULL: &str = "
-    SELECT slot.key FROM json_each(?1) AS slot
+    SELECT (SELECT slot.key FROM json_each(?) AS slot
     WHERE (
         SELECT count(*) FROM run
         WHERE run.ended_at IS NULL AND CASE slot.value ->> 'kind'
@@ -20,11 +23,11 @@ pub(super) const FULL: &str = "
             WHEN 'model' THEN run.model = slot.value ->> 'name'
         END
     ) >= slot.value ->> 'limit'
-    ORDER BY slot.key LIMIT 1";
+    ORDER BY slot.key LIMIT 1) AS full";
 
 /// Another's reservation must not be replaced.
-pub(super) const USED: &str = "
-    SELECT EXISTS (SELECT 1 FROM reservation WHERE dispatch = ?1) OR EXISTS (SELECT 1 FROM dispatch WHERE id = ?1)";
+const USED: &str = "
+    SELECT EXISTS (SELECT 1 FROM reservation WHERE dispatch = ?) OR EXISTS (SELECT 1 FROM dispatch WHERE id = ?) AS used";
 
 #[derive(Debug)]
 #[must_use = "a claim that was refused must not be acted on"]
@@ -33,47 +36,47 @@ pub(super) enum Claimed {
     Refused(Changed),
 }
 
-/// A task that waits for others, or whose batch was paused, is not what the caller has seen: it is stale.
+/// Asks for a slot that is taken. The answer is one row.
+pub(super) fn ask_full(look: &mut Script, new: &NewRun) -> Result<()> {
+    look.add(FULL).bind(json(&new.slots)?);
+    Ok(())
+}
+
+/// Claims, as a part of the caller's script, by the answer to [`ask_full`]. A task that waits for others, or whose batch
+/// was paused, is not what the caller has seen: it is stale.
 pub(super) async fn claim(
-    connection: &mut SqliteConnection,
-    before: &TaskRecord,
+    write: &mut Write,
+    script: &mut Script,
+    (before, full): (&TaskRecord, Option<&SqliteRow>),
     epoch: i64,
     new: &NewRun,
 ) -> Result<Claimed> {
     if before.paused || before.open_blockers > 0 {
         return Ok(Claimed::Refused(Changed::Stale));
     }
-    if let Some(slot) = full(connection, &new.slots).await? {
-        return Ok(Claimed::Refused(Changed::NoSlot(slot)));
+    let full = full.map_or(Ok(None), |row| row::get::<Option<i64>>(row, "full"))?;
+    if let Some(slot) = full.and_then(|place| new.slots.get(usize::try_from(place).ok()?)) {
+        return Ok(Claimed::Refused(Changed::NoSlot(slot.clone())));
     }
-    if let Some(refused) = set_aside(connection, before, new).await? {
+    if let Some(refused) = set_aside(write, script, before, new).await? {
         return Ok(Claimed::Refused(refused));
     }
-    run::begin(connection, &before.task, epoch, new).await?;
+    run::begin(script, &before.task, epoch, new);
     Ok(Claimed::Done)
 }
 
-async fn full(connection: &mut SqliteConnection, slots: &[Slot]) -> Result<Option<Slot>> {
-    let full: Option<i64> =
-        query_scalar(FULL).bind(json(&slots)?).fetch_optional(connection).await.map_err(failed("count the slots"))?;
-    Ok(full.and_then(|place| slots.get(usize::try_from(place).ok()?)).cloned())
-}
-
 /// Reserves what the first attempt of the run's dispatch may cost. That attempt takes it over when it begins.
-async fn set_aside(connection: &mut SqliteConnection, before: &TaskRecord, new: &NewRun) -> Result<Option<Changed>> {
+async fn set_aside(
+    write: &mut Write,
+    script: &mut Script,
+    before: &TaskRecord,
+    new: &NewRun,
+) -> Result<Option<Changed>> {
     let Some(reserve) = &new.reserve else { return Ok(None) };
     let Some(dispatch) = new.dispatch else {
         let what = "failed to claim: money is set aside under a dispatch, and none is given";
         return Err(StoreError::new(ErrorKind::Conflict, what));
     };
-    let used: bool = query_scalar(USED)
-        .bind(dispatch.to_string())
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(failed("look for the dispatch"))?;
-    if used {
-        return Err(StoreError::new(ErrorKind::Conflict, format!("failed to claim: {dispatch} was used before")));
-    }
     let attempt = NewAttempt {
         dispatch,
         ordinal: 1,
@@ -85,12 +88,19 @@ async fn set_aside(connection: &mut SqliteConnection, before: &TaskRecord, new: 
         batch: before.task.batch.clone(),
         reserve: None,
     };
-    match reservation::refusal(connection, &attempt, reserve).await? {
+    let mut look = Script::default();
+    look.add(USED).bind(dispatch.to_string()).bind(dispatch.to_string());
+    reservation::ask_ceilings(&mut look, &attempt, reserve);
+    let rows = write.look(look).await?;
+    if rows.first().map_or(Ok(false), |row| row::get(row, "used"))? {
+        return Err(StoreError::new(ErrorKind::Conflict, format!("failed to claim: {dispatch} was used before")));
+    }
+    match reservation::refused(rows.get(1..).unwrap_or_default(), reserve)? {
         Some(Begun::Refused { ceiling, settled, reserved }) => {
             Ok(Some(Changed::NoMoney { ceiling, settled, reserved }))
         }
         Some(Begun::Started) | None => {
-            reservation::take(connection, &attempt, reserve).await?;
+            reservation::set_aside(script, &attempt, reserve);
             Ok(None)
         }
     }

@@ -1,4 +1,5 @@
-//! Jobs as they are read: one, those that a filter lets through, those at work, and where one stands in its line.
+//! Jobs as they are read: one, those that a filter lets through, those at work, where one stands in its line, and how
+//! many there are.
 //!
 //! What is asked again and again costs nothing more for the jobs that are over.
 
@@ -17,6 +18,12 @@ pub(super) const POSITION: &str = "
         + (SELECT count(*) FROM job WHERE state = 'running' AND worker IS mine.worker)
     END
     FROM job AS mine WHERE number = ?1";
+
+/// Each state has an index with only its own jobs in it.
+pub(super) const COUNTS: &str = "
+    SELECT 'queued' AS state, count(*) AS jobs FROM job INDEXED BY job_queued WHERE state = 'queued'
+    UNION ALL SELECT 'running', count(*) FROM job INDEXED BY job_running WHERE state = 'running'
+    UNION ALL SELECT 'paused', count(*) FROM job INDEXED BY job_paused WHERE state = 'paused'";
 
 pub(super) async fn one(store: &SqliteStore, id: JobId) -> Result<JobRecord> {
     let found = query(ONE).bind(id.0).fetch_optional(&store.connections.readers).await;
@@ -67,6 +74,12 @@ pub(super) async fn position(store: &SqliteStore, id: JobId) -> Result<Option<u3
     found.ok_or_else(|| missing(id))
 }
 
+pub(super) async fn counts(store: &SqliteStore) -> Result<Vec<(JobState, u64)>> {
+    let rows = query(COUNTS).fetch_all(&store.connections.readers).await.map_err(failed("count the jobs"))?;
+    let counts = rows.iter().map(|row| Ok((row::word(row, "state", JobState::parse)?, row::get(row, "jobs")?)));
+    counts.filter(|count| !matches!(count, Ok((_, 0)))).collect()
+}
+
 pub(super) async fn running(store: &SqliteStore) -> Result<Vec<JobRecord>> {
     let rows = query(RUNNING).fetch_all(&store.connections.readers).await;
     rows.map_err(failed("read the jobs at work"))?.iter().map(record).collect()
@@ -86,6 +99,7 @@ pub(super) fn record(row: &SqliteRow) -> Result<JobRecord> {
         choice: row::optional_word(row, "choice", |text| serde_json::from_str(text).ok())?,
         worker: row::get(row, "worker")?,
         epoch: row::get(row, "epoch")?,
+        deaths: row::get(row, "deaths")?,
         owner,
         dispatch: row::optional_word(row, "dispatch", |text| text.parse().ok())?,
         progress: structured(row, "progress")?,

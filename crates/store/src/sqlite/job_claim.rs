@@ -2,16 +2,17 @@
 //! together stay below the limit. What holds a claim is its epoch: under an older one nothing can be written.
 
 use super::{
-    SqliteStore,
+    SqliteStore, event,
     fault::failed,
     job,
-    job_told::{Told, kind_of, told},
+    job_told::{Told, kind_of},
     script::{Script, Write},
     task::json,
 };
 use crate::{JobNote, JobRecord, Owner, Result};
+use serde_json::json;
 use sqlx::query_scalar;
-use switchyard_core::job::{JobId, JobKind};
+use switchyard_core::job::JobId;
 
 /// Those of busy workers are passed over, and so are those of workers that nobody will ever send anything again.
 macro_rules! next {
@@ -37,16 +38,11 @@ pub(super) const CLAIM: &str = concat!(
 );
 
 /// What is not noted stays.
-pub(super) const NOTE: &str = concat!(
-    "UPDATE job SET dispatch = coalesce(?, dispatch), choice = coalesce(?, choice), progress = coalesce(?, progress),
-                    changed_at = ?
-     WHERE number = ? AND epoch = ? AND state = 'running'
-     RETURNING ",
-    told!()
-);
-
-/// What is longer is not repeated in the log.
-const SMALL: usize = 2048;
+pub(super) const NOTE: &str = "
+    UPDATE job SET dispatch = coalesce(?, dispatch), choice = coalesce(?, choice), progress = coalesce(?, progress),
+                   changed_at = ?
+    WHERE number = ? AND epoch = ? AND state = 'running'
+    RETURNING number";
 
 pub(super) async fn claim(store: &SqliteStore, owner: &Owner, at_once: u32, now: i64) -> Result<Option<JobRecord>> {
     // Whoever looks for work finds none most of the time, and then nobody has to wait for the write lock.
@@ -73,26 +69,21 @@ pub(super) async fn claim(store: &SqliteStore, owner: &Owner, at_once: u32, now:
 }
 
 pub(super) async fn note(store: &SqliteStore, id: JobId, epoch: i64, note: &JobNote, now: i64) -> Result<bool> {
-    let progress = note.progress.as_ref().map(json).transpose()?;
-    let small = progress.as_ref().is_some_and(|text| text.len() < SMALL);
     let mut look = Script::default();
     look.add(NOTE)
         .bind(note.dispatch.map(|dispatch| dispatch.to_string()))
         .bind(note.choice.as_ref().map(json).transpose()?)
-        .bind(progress)
+        .bind(note.progress.as_ref().map(json).transpose()?)
         .bind(now)
         .bind(id.0)
         .bind(epoch);
     let (write, noted) = Write::after(store, look, "note something about the job").await?;
     let mut script = Script::default();
-    let Some(noted) = noted.first() else {
-        write.commit(script).await?;
-        return Ok(false);
-    };
-    let told = Told::read(noted)?;
-    // The steps of a workflow have answers in them.
-    let carried = note.progress.as_ref().filter(|_| small && told.kind != JobKind::Workflow);
-    told.tell_with(&mut script, now, "job.progress", carried.map(|progress| ("progress", progress.clone())));
+    let held = !noted.is_empty();
+    if held {
+        // There may be many, and what is new may have answers in it: whoever wants to know reads the job.
+        event::tell(&mut script, now, "job.progress", &id.to_string(), &json!({}));
+    }
     write.commit(script).await?;
-    Ok(true)
+    Ok(held)
 }

@@ -29,9 +29,12 @@ pub(super) const FIND: &str = concat!("SELECT ", told!(), ", cancel_asked_at FRO
 
 /// Its place stays: only who is continued gets another.
 pub(super) const LEAVE: &str = "
-    UPDATE job SET state = ?, result = ?, progress = coalesce(?, progress), ended_at = ?, changed_at = ?,
-                   owner_host = NULL, owner_pid = NULL, owner_start = NULL
+    UPDATE job SET state = ?, result = ?, progress = coalesce(?, progress), deaths = deaths + ?, ended_at = ?,
+                   changed_at = ?, owner_host = NULL, owner_pid = NULL, owner_start = NULL
     WHERE number = ?";
+
+/// Who comes to its end has no more progress.
+pub(super) const SETTLE: &str = "DELETE FROM event WHERE kind = 'job.progress' AND subject = ?";
 
 const ASK: &str = "UPDATE job SET cancel_asked_at = ?, changed_at = ? WHERE number = ?";
 
@@ -43,18 +46,21 @@ pub(super) const FORGET: &str = "
         SELECT number FROM job WHERE ended_at < ?1 AND brief IS NOT NULL ORDER BY ended_at, number LIMIT ?2)
     RETURNING number";
 
+const ASKED_TO_END: &str = "it was asked to end";
+
 /// What becomes of a job.
 struct Next {
     state: JobState,
     result: Option<Value>,
     progress: Option<Value>,
+    deaths: u32,
     kind: &'static str,
     why: Option<String>,
 }
 
 impl Next {
     fn to(state: JobState) -> Self {
-        Self { state, result: None, progress: None, kind: kind_of(state), why: None }
+        Self { state, result: None, progress: None, deaths: 0, kind: kind_of(state), why: None }
     }
 
     fn cancelled(why: &str) -> Self {
@@ -63,19 +69,27 @@ impl Next {
 
     fn after(held: &SqliteRow, worker: Option<&str>, end: &JobEnd) -> Result<Self> {
         let asked = row::get::<Option<i64>>(held, "cancel_asked_at")?.is_some();
+        let abandoned: bool = row::get(held, "abandoned")?;
+        let again = |why: &String| {
+            if asked {
+                Self::cancelled(ASKED_TO_END)
+            } else if abandoned {
+                Self::cancelled(&stopped(worker.unwrap_or_default()))
+            } else {
+                Self { kind: "job.requeued", why: Some(why.clone()), ..Self::to(JobState::Queued) }
+            }
+        };
         Ok(match end {
             JobEnd::Over { state, result } => Self { result: Some(result.clone()), ..Self::to(*state) },
             JobEnd::Paused { progress } => {
-                let next = if asked { Self::cancelled("it was asked to end") } else { Self::to(JobState::Paused) };
+                let next = if asked { Self::cancelled(ASKED_TO_END) } else { Self::to(JobState::Paused) };
                 Self { progress: Some(progress.clone()), ..next }
             }
-            JobEnd::Again { .. } if asked => Self::cancelled("it was asked to end"),
-            JobEnd::Again { .. } if row::get(held, "abandoned")? => {
-                Self::cancelled(&stopped(worker.unwrap_or_default()))
+            JobEnd::CutOff { result, .. } if asked => {
+                Self { result: Some(result.clone()), ..Self::cancelled(ASKED_TO_END) }
             }
-            JobEnd::Again { why } => {
-                Self { kind: "job.requeued", why: Some(why.clone()), ..Self::to(JobState::Queued) }
-            }
+            JobEnd::Again { why } | JobEnd::CutOff { why, .. } => again(why),
+            JobEnd::Lost { why } => Self { deaths: 1, ..again(why) },
         })
     }
 
@@ -86,9 +100,13 @@ impl Next {
             .bind(self.state.as_str())
             .bind(self.result.as_ref().map(json).transpose()?)
             .bind(self.progress.as_ref().map(json).transpose()?)
+            .bind(self.deaths)
             .bind(self.state.is_over().then_some(now))
             .bind(now)
             .bind(before.id.0);
+        if self.state.is_over() {
+            script.add(SETTLE).bind(before.id.to_string());
+        }
         Told { state: self.state, ..before }.tell(script, now, self.kind, self.why.as_deref());
         Ok(())
     }

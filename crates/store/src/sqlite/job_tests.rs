@@ -34,6 +34,10 @@ async fn questions_about_jobs_use_their_indexes() {
             ],
         ),
         (
+            job::COUNTS,
+            &["SCAN job USING INDEX job_queued", "SCAN job USING INDEX job_running", "SCAN job USING INDEX job_paused"],
+        ),
+        (
             job_claim::NEXT,
             &[
                 "SCAN job USING INDEX job_queued",
@@ -49,6 +53,7 @@ async fn questions_about_jobs_use_their_indexes() {
         (job_end::HELD, &[BY_NUMBER]),
         (job_end::FIND, &[BY_NUMBER]),
         (job_end::LEAVE, &[BY_NUMBER]),
+        (job_end::SETTLE, &["SEARCH event USING INDEX event_job_progress (subject=?)"]),
         (job_end::FORGET, &[BY_NUMBER, "SEARCH job USING INDEX job_ended (ended_at<?)"]),
         (worker::ONE, &["SEARCH worker USING INDEX sqlite_autoindex_worker_1 (name=?)"]),
         (worker::ALL, &["SCAN worker USING INDEX sqlite_autoindex_worker_1"]),
@@ -65,7 +70,7 @@ async fn questions_about_jobs_use_their_indexes() {
         for step in expected {
             assert!(steps.iter().any(|found| found == step), "{step} is not in {steps:#?}");
         }
-        let whole = ["SCAN job", "SCAN mine", "SCAN busy", "SCAN worker"];
+        let whole = ["SCAN job", "SCAN mine", "SCAN busy", "SCAN worker", "SCAN event"];
         assert!(!steps.iter().any(|step| whole.contains(&step.as_str())), "{sql}: {steps:#?}");
         let sorted = steps.iter().any(|step| step.contains("B-TREE FOR ORDER BY"));
         assert_eq!(sorted, sql == job::RUNNING, "only the few at work are sorted: {sql}: {steps:#?}");

@@ -3,7 +3,7 @@
 
 use super::{event, row, script::Script};
 use crate::Result;
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use switchyard_core::job::{Choice, JobId, JobKind, JobState};
 
@@ -40,18 +40,12 @@ impl Told {
 
     /// Says how it stands, as a part of the caller's script.
     pub fn tell(&self, script: &mut Script, at: i64, kind: &str, why: Option<&str>) {
-        let more = why.map(|why| ("why", json!(why)));
-        self.tell_with(script, at, kind, more);
-    }
-
-    /// The same, with one thing more.
-    pub fn tell_with(&self, script: &mut Script, at: i64, kind: &str, more: Option<(&str, Value)>) {
         let mut data = json!({
             "kind": self.kind.as_str(), "worker": self.worker, "model": self.model, "epoch": self.epoch,
             "state": self.state.as_str(),
         });
-        if let Some((name, value)) = more {
-            data[name] = value;
+        if let Some(why) = why {
+            data["why"] = json!(why);
         }
         event::tell(script, at, kind, &self.id.to_string(), &data);
     }

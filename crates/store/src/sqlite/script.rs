@@ -36,6 +36,10 @@ impl Script {
         self
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.sql.is_empty()
+    }
+
     /// Runs within the caller's transaction, and returns the rows of all its statements.
     pub async fn run(self, connection: &mut SqliteConnection) -> sqlx::Result<Vec<SqliteRow>> {
         if let Some(unfit) = self.unfit {
@@ -53,6 +57,11 @@ impl Script {
 
     /// Runs as a transaction of its own, in one go.
     pub async fn commit(self, store: &SqliteStore, what: &'static str) -> Result<()> {
+        self.commit_and_tell(store, what).await.map(drop)
+    }
+
+    /// The same, with the rows of all its statements.
+    pub async fn commit_and_tell(self, store: &SqliteStore, what: &'static str) -> Result<Vec<SqliteRow>> {
         let write = Write::new(store, what).await?;
         write.finish("BEGIN IMMEDIATE;", self).await
     }
@@ -77,12 +86,22 @@ impl Write {
 
     /// Writes a part.
     pub async fn run(&mut self, script: Script) -> Result<()> {
-        script.run(&mut self.connection).await.map(drop).map_err(failed(self.what))
+        self.look(script).await.map(drop)
+    }
+
+    /// Looks once more.
+    pub async fn look(&mut self, script: Script) -> Result<Vec<SqliteRow>> {
+        script.run(&mut self.connection).await.map_err(failed(self.what))
     }
 
     /// Writes and commits.
     pub async fn commit(self, script: Script) -> Result<()> {
-        self.finish("", script).await
+        self.finish("", script).await.map(drop)
+    }
+
+    /// Ends what has only looked, and keeps the connection.
+    pub async fn leave(self) -> Result<()> {
+        self.commit(Script::default()).await
     }
 
     async fn new(store: &SqliteStore, what: &'static str) -> Result<Self> {
@@ -90,11 +109,11 @@ impl Write {
         Ok(Self { connection, what, ended: false })
     }
 
-    async fn finish(mut self, beginning: &'static str, script: Script) -> Result<()> {
+    async fn finish(mut self, beginning: &'static str, script: Script) -> Result<Vec<SqliteRow>> {
         let script = Script { sql: format!("{beginning}{}COMMIT", script.sql), ..script };
-        script.run(&mut self.connection).await.map_err(failed(self.what))?;
+        let rows = script.run(&mut self.connection).await.map_err(failed(self.what))?;
         self.ended = true;
-        Ok(())
+        Ok(rows)
     }
 }
 

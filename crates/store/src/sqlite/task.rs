@@ -21,7 +21,7 @@ macro_rules! select {
     };
 }
 
-pub(super) const ONE: &str = select!(" WHERE id = ?1");
+pub(super) const ONE: &str = select!(" WHERE id = ?");
 
 pub(super) const DUE: &str = select!(" WHERE wakes_at <= ?1 ORDER BY wakes_at, number LIMIT ?2");
 
@@ -41,11 +41,13 @@ pub(super) const EVENTS: &str = "
     SELECT * FROM event WHERE subject = ?1 AND position > ?2 AND kind >= 'task.' AND kind < 'task/'
     ORDER BY position LIMIT ?3";
 
-/// One task, seen by a reader or by the transaction that is about to change it.
 pub(super) async fn one(executor: impl SqliteExecutor<'_>, id: &TaskId) -> Result<TaskRecord> {
     let found = query(ONE).bind(id.as_str()).fetch_optional(executor).await.map_err(failed("read the task"))?;
-    let found = found.ok_or_else(|| StoreError::new(ErrorKind::NotFound, format!("there is no task {id}")))?;
-    record(&found)
+    record(&found.ok_or_else(|| unknown(id))?)
+}
+
+pub(super) fn unknown(id: &TaskId) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no task {id}"))
 }
 
 pub(super) async fn many(store: &SqliteStore, filter: &TaskFilter) -> Result<Vec<TaskRecord>> {
@@ -115,7 +117,7 @@ pub(super) async fn events(store: &SqliteStore, id: &TaskId, after: i64, limit: 
     rows.map_err(failed("read the events of a task"))?.iter().map(row::event).collect()
 }
 
-fn record(row: &SqliteRow) -> Result<TaskRecord> {
+pub(super) fn record(row: &SqliteRow) -> Result<TaskRecord> {
     let task = Task {
         id: row::parsed(row, "id")?,
         batch: row::get(row, "batch")?,

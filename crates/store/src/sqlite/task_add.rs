@@ -1,22 +1,31 @@
 //! New tasks. A thousand of them are one transaction of a few statements, so that nobody else waits long, and what
 //! they cost does not grow with how many are there already.
 
-use super::{SqliteStore, fault::failed, task::json};
+use super::{
+    SqliteStore, row as read,
+    script::{Script, Write},
+    task::json,
+};
 use crate::{ErrorKind, NewTask, Result, StoreError};
 use serde_json::{Value, json};
-use sqlx::{SqliteConnection, query, query_scalar};
+use sqlx::sqlite::SqliteRow;
 use std::collections::BTreeSet;
 use switchyard_core::task::{Change, State, TaskId};
 
 /// How many go to the database together: their text is all in memory at once.
 const TOGETHER: usize = 500;
 
-pub(super) const HIGHEST: &str = "SELECT max(numeral) FROM task WHERE numeral IS NOT NULL";
+pub(super) const HIGHEST: &str = "SELECT max(numeral) AS highest FROM task WHERE numeral IS NOT NULL";
 
-pub(super) const TAKEN: &str = "SELECT id FROM task WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id LIMIT 1";
+pub(super) const TAKEN: &str = "
+    SELECT (SELECT id FROM task WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1) AS taken";
 
 const NO_BATCH: &str = "
-    SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT name FROM task_batch) ORDER BY value LIMIT 1";
+    SELECT (SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM task_batch)
+            ORDER BY value LIMIT 1) AS unknown";
+
+/// What many tasks leave in the log would otherwise be read and copied again by every process that comes alone.
+const FOLD: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// All that a task depends on is open, except what is there and releases it; of the same call is nothing.
 const ADD: &str = "
@@ -29,31 +38,68 @@ const ADD: &str = "
              SELECT 1 FROM task AS blocker
              WHERE blocker.id = need.value AND blocker.phase IN ('done', 'cancelled'))),
         new.value ->> 'created_at', new.value ->> 'changed_at'
-    FROM json_each(?1) AS new ORDER BY new.key;
+    FROM json_each(?) AS new ORDER BY new.key;
     INSERT INTO dependency (task, needs, place)
     SELECT new.value ->> 'id', need.value, need.key
-    FROM json_each(?1) AS new CROSS JOIN json_each(new.value, '$.needs') AS need;
+    FROM json_each(?) AS new CROSS JOIN json_each(new.value, '$.needs') AS need;
     INSERT INTO event (at, kind, subject, data)
     SELECT new.value ->> 'created_at', 'task.queued', new.value ->> 'id', new.value ->> 'change'
-    FROM json_each(?1) AS new ORDER BY new.key;";
+    FROM json_each(?) AS new ORDER BY new.key";
 
 pub(super) async fn add(store: &SqliteStore, tasks: &[NewTask]) -> Result<Vec<TaskId>> {
-    let mut transaction = store.write().await?;
-    let ids = named(&mut transaction, tasks).await?;
-    refuse_unknown_batch(&mut transaction, tasks).await?;
-    for (tasks, ids) in tasks.chunks(TOGETHER).zip(ids.chunks(TOGETHER)) {
+    let batches: BTreeSet<&str> = tasks.iter().filter_map(|new| new.task.batch.as_deref()).collect();
+    let given: Vec<&TaskId> = tasks.iter().filter_map(|new| new.id.as_ref()).collect();
+    let mut look = Script::default();
+    look.add(HIGHEST).add(TAKEN).bind(json(&given)?).add(NO_BATCH).bind(json(&batches)?);
+    let (mut write, rows) = Write::after(store, look, "add tasks").await?;
+    let ids = match named(&rows, tasks) {
+        Ok(ids) => ids,
+        Err(error) => {
+            write.leave().await?;
+            return Err(error);
+        }
+    };
+    let chunks = tasks.chunks(TOGETHER).zip(ids.chunks(TOGETHER)).map(|(tasks, ids)| {
         let rows = tasks.iter().zip(ids).map(|(new, id)| row(new, id)).collect::<Result<Vec<_>>>()?;
-        let added = query(ADD).bind(Value::from(rows).to_string()).execute(&mut *transaction).await;
-        added.map_err(failed("add tasks"))?;
+        let rows = Value::from(rows).to_string();
+        let mut script = Script::default();
+        script.add(ADD).bind(&rows).bind(&rows).bind(&rows);
+        Ok::<_, StoreError>(script)
+    });
+    let mut last = Script::default();
+    for chunk in chunks {
+        let before = std::mem::replace(&mut last, chunk?);
+        if !before.is_empty() {
+            write.run(before).await?;
+        }
     }
-    transaction.commit().await.map_err(failed("add tasks"))?;
+    write.commit(last).await?;
+    if tasks.len() > TOGETHER {
+        fold(store).await;
+    }
     Ok(ids)
 }
 
-/// Gives the nameless the numbers after the highest that is there or given, and refuses a name that is taken.
-async fn named(connection: &mut SqliteConnection, tasks: &[NewTask]) -> Result<Vec<TaskId>> {
-    let highest: Option<i64> =
-        query_scalar(HIGHEST).fetch_one(&mut *connection).await.map_err(failed("number the tasks"))?;
+/// One that cannot be done now is done some time by somebody.
+async fn fold(store: &SqliteStore) {
+    if let Err(error) = sqlx::query(FOLD).execute(&store.connections.writer).await {
+        tracing::debug!(%error, "the log stays long for now");
+    }
+}
+
+/// Gives the nameless the numbers after the highest that is there or given, and refuses a name that is taken and a
+/// batch that is not there. A number above all that are there is nobody's name.
+fn named(rows: &[SqliteRow], tasks: &[NewTask]) -> Result<Vec<TaskId>> {
+    let [highest, is_taken, unknown] = rows else {
+        return Err(StoreError::new(ErrorKind::Corrupt, "failed to number the tasks"));
+    };
+    if let Some(id) = read::get::<Option<String>>(is_taken, "taken")? {
+        return Err(taken(&id));
+    }
+    if let Some(name) = read::get::<Option<String>>(unknown, "unknown")? {
+        return Err(StoreError::new(ErrorKind::Conflict, format!("there is no batch {name}")));
+    }
+    let highest: Option<i64> = read::get(highest, "highest")?;
     let given = tasks.iter().filter_map(|new| new.id.as_ref().and_then(numeral)).max();
     let mut highest = u64::try_from(highest.max(given).unwrap_or_default()).unwrap_or_default();
     let mut ids = Vec::with_capacity(tasks.len());
@@ -68,10 +114,7 @@ async fn named(connection: &mut SqliteConnection, tasks: &[NewTask]) -> Result<V
         }
         ids.push(id);
     }
-    let wanted = json(&seen)?;
-    let found: Option<String> =
-        query_scalar(TAKEN).bind(wanted).fetch_optional(connection).await.map_err(failed("look for their ids"))?;
-    found.map_or(Ok(ids), |id| Err(taken(&id)))
+    Ok(ids)
 }
 
 fn taken(id: &str) -> StoreError {
@@ -81,19 +124,6 @@ fn taken(id: &str) -> StoreError {
 /// The number of an id as the database counts; one that is too large for it is only a name.
 fn numeral(id: &TaskId) -> Option<i64> {
     id.number().and_then(|number| i64::try_from(number).ok())
-}
-
-async fn refuse_unknown_batch(connection: &mut SqliteConnection, tasks: &[NewTask]) -> Result<()> {
-    let batches: BTreeSet<&str> = tasks.iter().filter_map(|new| new.task.batch.as_deref()).collect();
-    if batches.is_empty() {
-        return Ok(());
-    }
-    let unknown: Option<String> = query_scalar(NO_BATCH)
-        .bind(json(&batches)?)
-        .fetch_optional(connection)
-        .await
-        .map_err(failed("look for the batches"))?;
-    unknown.map_or(Ok(()), |name| Err(StoreError::new(ErrorKind::Conflict, format!("there is no batch {name}"))))
 }
 
 fn row(new: &NewTask, id: &TaskId) -> Result<Value> {

@@ -7,13 +7,12 @@
 use super::{
     SqliteStore,
     claim::{self, Claimed},
-    dependency, event,
-    fault::failed,
-    run,
-    script::Script,
+    dependency, event, row, run,
+    script::{Script, Write},
     task::{self, json, unwritable},
 };
 use crate::{Changed, Result, RunChange, TaskChange, TaskRecord};
+use sqlx::{Row as _, sqlite::SqliteRow};
 use switchyard_core::task::Task;
 
 const CHANGE: &str = "
@@ -24,32 +23,59 @@ const CHANGE: &str = "
 const EFFECT: &str = "
     INSERT INTO effect (task, epoch, at, kind, data, free_at) VALUES (?, ?, ?, ?, ?, ?)";
 
+/// Looks in one go and writes in another.
 pub(super) async fn change(store: &SqliteStore, change: &TaskChange) -> Result<Changed> {
-    let mut transaction = store.write().await?;
-    let before = task::one(&mut *transaction, &change.task.id).await?;
+    let (mut look, mut script) = (Script::default(), Script::default());
+    look.add(task::ONE).bind(change.task.id.as_str());
+    match &change.run {
+        RunChange::Begin(new) => claim::ask_full(&mut look, new)?,
+        RunChange::End(_) | RunChange::Follow { .. } => run::ask_held(&mut look, &change.task.id),
+        RunChange::Note(_) => {}
+    }
+    let (mut write, rows) = Write::after(store, look, "change the task").await?;
+    let (Some(before), asked) = (rows.first(), rows.get(1)) else { return Err(task::unknown(&change.task.id)) };
+    // Without the task, the first row is the answer to the other question.
+    let before = match before.try_get_raw("version") {
+        Ok(_) => task::record(before)?,
+        Err(_) => return Err(task::unknown(&change.task.id)),
+    };
     if before.version != change.version {
+        write.leave().await?;
         return Ok(Changed::Stale);
     }
     match &change.run {
-        RunChange::Note(note) => run::note_any(&mut transaction, &before.task, note).await?,
-        RunChange::Begin(new) => match claim::claim(&mut transaction, &before, change.task.epoch, new).await? {
-            Claimed::Done => {}
-            Claimed::Refused(refused) => return Ok(refused),
-        },
-        RunChange::End(note) => run::end(&mut transaction, &before.task, change.at, note).await?,
+        RunChange::Note(note) => run::note_any(&mut script, &before.task, note),
+        RunChange::Begin(new) => {
+            let seen = (&before, asked);
+            match claim::claim(&mut write, &mut script, seen, change.task.epoch, new).await? {
+                Claimed::Done => {}
+                Claimed::Refused(refused) => {
+                    write.leave().await?;
+                    return Ok(refused);
+                }
+            }
+        }
+        RunChange::End(note) => {
+            refuse_free(asked, &before.task)?;
+            run::end(&mut script, &before.task, change.at, note);
+        }
         RunChange::Follow { ended, lease_until } => {
-            run::end(&mut transaction, &before.task, change.at, ended).await?;
-            run::follow(&mut transaction, &before.task, change.task.epoch, change.at, *lease_until).await?;
+            refuse_free(asked, &before.task)?;
+            run::end(&mut script, &before.task, change.at, ended);
+            run::follow(&mut script, &before.task, change.task.epoch, change.at, *lease_until);
         }
     }
-    let mut script = Script::default();
-    write(&mut script, change)?;
+    self::write(&mut script, change)?;
     if before.task.state.phase().releases() != change.task.state.phase().releases() {
         dependency::recount(&mut script, &change.task.id);
     }
-    script.run(&mut transaction).await.map_err(failed("change the task"))?;
-    transaction.commit().await.map_err(failed("change the task"))?;
+    write.commit(script).await?;
     Ok(Changed::Done(Box::new(after(before, change))))
+}
+
+/// Only what is held can be ended.
+fn refuse_free(held: Option<&SqliteRow>, task: &Task) -> Result<()> {
+    if held.map_or(Ok(false), |row| row::get(row, "held"))? { Ok(()) } else { Err(run::not_held(task)) }
 }
 
 fn write(script: &mut Script, change: &TaskChange) -> Result<()> {

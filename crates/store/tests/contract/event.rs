@@ -72,6 +72,24 @@ pub async fn events_come_in_order_and_in_pages(backend: &dyn Backend) {
     assert_eq!(rest, [expected]);
 }
 
+pub async fn the_newest_event_is_known_even_when_it_is_gone(backend: &dyn Backend) {
+    let store = backend.fresh().await;
+    assert_eq!(store.newest_event().await.unwrap(), 0);
+    let mut last = 0;
+    for at in [30, 10, 20] {
+        last = store.append_event(at, "note", "me", &json!({})).await.unwrap();
+        assert_eq!(store.newest_event().await.unwrap(), last);
+    }
+    assert_eq!(store.events_after(0, 9).await.unwrap().last().map(|event| event.position), Some(last));
+    backend.remove_events().await;
+    assert_eq!(store.events_after(0, 9).await.unwrap(), []);
+    assert_eq!(store.newest_event().await.unwrap(), last);
+    assert_eq!(backend.reopen().await.newest_event().await.unwrap(), last);
+    let next = store.append_event(40, "note", "me", &json!({})).await.unwrap();
+    assert!(next > last, "whoever reads on from {last} must find {next}");
+    assert_eq!(store.newest_event().await.unwrap(), next);
+}
+
 pub async fn a_refused_change_leaves_no_event(backend: &dyn Backend) {
     let store = backend.fresh().await;
     let dispatch = sample::dispatch(900);

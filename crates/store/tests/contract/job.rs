@@ -4,7 +4,8 @@ use super::{
     Backend,
     event::story,
     job_sample::{
-        SECRET, add, added, again, bring, choice, claim, done, everything, jobs, new, note, paused, told, worker,
+        SECRET, add, added, again, bring, choice, claim, cut_off, done, everything, jobs, lost, new, note, paused,
+        told, worker,
     },
     sample::{dispatch_id, kind, owner},
 };
@@ -69,14 +70,18 @@ pub async fn every_change_of_a_job_is_told_without_its_texts(backend: &dyn Backe
     let end =
         |end| async move { assert!(store.end_job(id, claim(store).await.unwrap().epoch, &end, 3_000).await.unwrap()) };
     end(again()).await;
+    end(lost()).await;
+    end(cut_off()).await;
     end(paused()).await;
     store.continue_job(id, 4_000).await.unwrap();
     claim(store).await.unwrap();
-    store.note_job(id, 3, &note(), 4_500).await.unwrap();
+    store.note_job(id, 5, &note(), 4_500).await.unwrap();
+    let progress = (4_500, "job.progress".to_owned(), "j1".to_owned(), json!({}));
+    assert_eq!(story(store).await.pop(), Some(progress));
     for now in [5_000, 5_001] {
         assert_eq!(store.cancel_job(id, now).await.unwrap(), CancelAsked::Asked);
     }
-    assert!(store.end_job(id, 3, &again(), 6_000).await.unwrap());
+    assert!(store.end_job(id, 5, &again(), 6_000).await.unwrap());
     let data = |epoch: i64, state: &str| json!({ "kind": "worker", "worker": "coder", "model": "local/small@low", "epoch": epoch, "state": state });
     let with = |mut data: Value, name: &str, value: Value| {
         data[name] = value;
@@ -87,12 +92,15 @@ pub async fn every_change_of_a_job_is_told_without_its_texts(backend: &dyn Backe
         (2_000, "job.running", data(1, "running")),
         (3_000, "job.requeued", with(data(1, "queued"), "why", json!("its owner died"))),
         (2_000, "job.running", data(2, "running")),
-        (3_000, "job.paused", data(2, "paused")),
-        (4_000, "job.queued", data(2, "queued")),
+        (3_000, "job.requeued", with(data(2, "queued"), "why", json!("it was killed"))),
         (2_000, "job.running", data(3, "running")),
-        (4_500, "job.progress", with(data(3, "running"), "progress", json!({ "heard": "a tool" }))),
-        (5_000, "job.cancelling", data(3, "running")),
-        (6_000, "job.cancelled", with(data(3, "cancelled"), "why", json!("it was asked to end"))),
+        (3_000, "job.requeued", with(data(3, "queued"), "why", json!("there was no time left"))),
+        (2_000, "job.running", data(4, "running")),
+        (3_000, "job.paused", data(4, "paused")),
+        (4_000, "job.queued", data(4, "queued")),
+        (2_000, "job.running", data(5, "running")),
+        (5_000, "job.cancelling", data(5, "running")),
+        (6_000, "job.cancelled", with(data(5, "cancelled"), "why", json!("it was asked to end"))),
     ];
     let expected = expected.map(|(at, kind, data)| (at, kind.to_owned(), "j1".to_owned(), data));
     assert_eq!(story(store).await[1..], expected);
@@ -104,25 +112,6 @@ pub async fn every_change_of_a_job_is_told_without_its_texts(backend: &dyn Backe
     assert!(!log.contains(SECRET), "{log}");
 }
 
-pub async fn progress_is_told_only_when_it_is_short_and_has_no_answers(backend: &dyn Backend) {
-    let store = &*backend.fresh().await;
-    let workflow = NewJob { kind: JobKind::Workflow, ..new(None, 1_000) };
-    for (new, progress, carried) in [
-        (new(None, 1_000), json!("short"), json!("short")),
-        (new(None, 1_000), json!("long".repeat(512)), Value::Null),
-        (workflow, json!([{ "text": SECRET }]), Value::Null),
-    ] {
-        let id = store.add_job(&new).await.unwrap();
-        assert_eq!(claim(store).await.unwrap().id, id);
-        let note = JobNote { progress: Some(progress.clone()), ..JobNote::default() };
-        assert!(store.note_job(id, 1, &note, 2_500).await.unwrap());
-        assert_eq!(store.job(id).await.unwrap().progress, progress);
-        let (.., data) = story(store).await.pop().unwrap();
-        assert_eq!(data["progress"], carried);
-        assert_eq!(data.as_object().unwrap().contains_key("progress"), !carried.is_null());
-    }
-}
-
 pub async fn nobody_writes_under_a_claim_that_is_over(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     let id = add(store, None).await;
@@ -132,7 +121,7 @@ pub async fn nobody_writes_under_a_claim_that_is_over(backend: &dyn Backend) {
         let before = everything(store).await;
         for &epoch in epochs {
             assert!(!store.note_job(id, epoch, &note(), 9_000).await.unwrap(), "{epoch}");
-            for end in [done(), paused(), again()] {
+            for end in [done(), paused(), again(), lost(), cut_off()] {
                 assert!(!store.end_job(id, epoch, &end, 9_000).await.unwrap(), "{epoch} {end:?}");
             }
         }
@@ -205,6 +194,8 @@ pub async fn what_was_to_be_cancelled_is_never_begun_again(backend: &dyn Backend
     let store = &*backend.fresh().await;
     for (end, state) in [
         (again(), JobState::Cancelled),
+        (lost(), JobState::Cancelled),
+        (cut_off(), JobState::Cancelled),
         (paused(), JobState::Cancelled),
         (done(), JobState::Done),
         (JobEnd::Over { state: JobState::Cancelled, result: json!("partly") }, JobState::Cancelled),
@@ -213,16 +204,18 @@ pub async fn what_was_to_be_cancelled_is_never_begun_again(backend: &dyn Backend
         store.cancel_job(before.id, 5_000).await.unwrap();
         assert!(store.end_job(before.id, before.epoch, &end, 6_000).await.unwrap());
         let why = Some(json!({ "why": "it was asked to end" }));
+        let deaths = u32::from(matches!(end, JobEnd::Lost { .. }));
         let (result, progress) = match end {
-            JobEnd::Over { result, .. } => (Some(result), before.progress.clone()),
+            JobEnd::Over { result, .. } | JobEnd::CutOff { result, .. } => (Some(result), before.progress.clone()),
             JobEnd::Paused { progress } => (why, progress),
-            JobEnd::Again { .. } => (why, before.progress.clone()),
+            JobEnd::Again { .. } | JobEnd::Lost { .. } => (why, before.progress.clone()),
         };
         let expected = JobRecord {
             state,
             owner: None,
             result,
             progress,
+            deaths,
             cancel_asked_at: Some(5_000),
             ended_at: Some(6_000),
             changed_at: 6_000,
@@ -296,4 +289,22 @@ pub async fn jobs_are_filtered_the_newest_first(backend: &dyn Backend) {
         let found = store.jobs(&filter).await.unwrap();
         assert_eq!(found.iter().map(|job| job.id.0).collect::<Vec<_>>(), expected, "{filter:?}");
     }
+}
+
+pub async fn open_jobs_are_counted_by_state(backend: &dyn Backend) {
+    let store = &*backend.fresh().await;
+    assert_eq!(store.job_counts().await.unwrap(), []);
+    for state in [JobState::Done, JobState::Failed, JobState::Cancelled] {
+        bring(store, state).await;
+    }
+    assert_eq!(store.job_counts().await.unwrap(), [], "what is over is not counted");
+    for state in [JobState::Paused, JobState::Running, JobState::Paused, JobState::Paused, JobState::Running] {
+        bring(store, state).await;
+    }
+    assert_eq!(store.job_counts().await.unwrap(), [(JobState::Running, 2), (JobState::Paused, 3)]);
+    let queued = bring(store, JobState::Queued).await;
+    let all = [(JobState::Queued, 1), (JobState::Running, 2), (JobState::Paused, 3)];
+    assert_eq!(backend.reopen().await.job_counts().await.unwrap(), all);
+    store.cancel_job(queued.id, 5_000).await.unwrap();
+    assert_eq!(store.job_counts().await.unwrap(), all[1..]);
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Backend,
-    job_sample::{add, again, claim, done, everything, jobs, new, note, paused, worker},
+    job_sample::{add, again, claim, cut_off, done, everything, jobs, lost, new, note, paused, told, worker},
 };
 use std::{future::poll_fn, pin::pin, task::Poll};
 use switchyard_core::job::JobId;
@@ -36,7 +36,11 @@ impl Call {
         let id = add(store, (*self == Self::Stop).then_some("coder")).await;
         match self {
             Self::Add | Self::Claim | Self::Cancel | Self::Stop => {}
-            Self::Note | Self::End(_) => assert_eq!(claim(store).await.unwrap().id, id),
+            Self::Note => assert_eq!(claim(store).await.unwrap().id, id),
+            Self::End(_) => {
+                assert_eq!(claim(store).await.unwrap().id, id);
+                assert!(store.note_job(id, 1, &note(), 2_100).await.unwrap());
+            }
             Self::Continue => {
                 claim(store).await.unwrap();
                 assert!(store.end_job(id, 1, &paused(), 2_200).await.unwrap());
@@ -71,6 +75,8 @@ pub async fn a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all(backe
         Call::Note,
         Call::End(done()),
         Call::End(again()),
+        Call::End(lost()),
+        Call::End(cut_off()),
         Call::End(paused()),
         Call::Cancel,
         Call::Continue,
@@ -78,7 +84,8 @@ pub async fn a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all(backe
     ] {
         for looks in 0..PLACES {
             let id = call.prepare(store).await;
-            let (jobs_before, workers_before, events_before) = everything(store).await;
+            let (jobs_before, workers_before, _) = everything(store).await;
+            let newest = store.newest_event().await.unwrap();
             let came = after(looks, call.make(store, id)).await;
             // Whoever writes next comes after all that is left of the call.
             other.set_mark("cut", 1).await.unwrap();
@@ -86,8 +93,14 @@ pub async fn a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all(backe
             let (jobs_after, workers_after, events_after) = everything(&*other).await;
             let made = jobs_after != jobs_before;
             assert_eq!(workers_after != workers_before, made && call == Call::Stop, "{call:?} after {looks} looks");
-            let told = if made { call.events() } else { 0 };
-            assert_eq!(events_after.len() - events_before.len(), told, "{call:?} after {looks} looks");
+            let events = if made { call.events() } else { 0 };
+            let new = events_after.iter().filter(|event| event.position > newest).count();
+            assert_eq!(new, events, "{call:?} after {looks} looks");
+            if let Call::End(end) = &call {
+                let over = made && matches!(end, JobEnd::Over { .. });
+                let on_its_way = told(&*other, &id.to_string()).await.contains(&"job.progress".to_owned());
+                assert_eq!(on_its_way, !over, "{call:?} after {looks} looks");
+            }
             assert!(made || !came, "{call:?} after {looks} looks");
             cut += usize::from(looks > 0 && !came);
             empty(store).await;

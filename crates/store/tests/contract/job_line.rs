@@ -3,7 +3,9 @@
 use super::{
     Backend,
     concurrency::stores,
-    job_sample::{add, again, bring, claim, claim_all, done, everything, new, note, paused, told, worker},
+    job_sample::{
+        add, again, bring, claim, claim_all, cut_off, done, everything, lost, new, note, paused, told, worker,
+    },
     sample::{kind, owner},
 };
 use std::{
@@ -66,24 +68,43 @@ pub async fn a_job_knows_how_many_stand_before_it(backend: &dyn Backend) {
 
 pub async fn what_has_to_be_done_again_is_next_in_its_line(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
-    store.add_worker(&worker("coder")).await.unwrap();
-    let first = add(store, Some("coder")).await;
-    let before = claim(store).await.unwrap();
-    store.note_job(first, 1, &note(), 2_100).await.unwrap();
-    // All that came while it was at work, in its line and in the other.
-    let (free, second) = (add(store, None).await, add(store, Some("coder")).await);
-    let noted = store.job(first).await.unwrap();
-    assert!(store.end_job(first, 1, &again(), 3_000).await.unwrap());
-    let expected = JobRecord { state: JobState::Queued, owner: None, changed_at: 3_000, ..noted };
-    assert_eq!(store.job(first).await.unwrap(), expected);
-    assert_eq!(store.job_position(first).await.unwrap(), Some(0));
-    assert_eq!(store.job_position(second).await.unwrap(), Some(1));
-    let claimed = store.claim_job(&owner(12), 9, 4_000).await.unwrap().unwrap();
-    let expected =
-        JobRecord { state: JobState::Running, epoch: 2, owner: Some(owner(12)), changed_at: 4_000, ..expected };
-    assert_eq!(claimed, expected);
-    assert_eq!(claimed.started_at, before.started_at, "the first time counts");
-    assert_eq!(claim_all(store).await, [free]);
+    for (name, end, deaths) in [("again", again(), 0), ("lost", lost(), 1), ("cut", cut_off(), 0)] {
+        store.add_worker(&worker(name)).await.unwrap();
+        let first = add(store, Some(name)).await;
+        let before = claim(store).await.unwrap();
+        store.note_job(first, 1, &note(), 2_100).await.unwrap();
+        // All that came while it was at work, in its line and in the other.
+        let (free, second) = (add(store, None).await, add(store, Some(name)).await);
+        let noted = store.job(first).await.unwrap();
+        assert!(store.end_job(first, 1, &end, 3_000).await.unwrap());
+        let expected = JobRecord { state: JobState::Queued, owner: None, deaths, changed_at: 3_000, ..noted };
+        assert_eq!(store.job(first).await.unwrap(), expected);
+        assert_eq!(store.job_position(first).await.unwrap(), Some(0));
+        assert_eq!(store.job_position(second).await.unwrap(), Some(1));
+        let claimed = store.claim_job(&owner(12), 9, 4_000).await.unwrap().unwrap();
+        let expected =
+            JobRecord { state: JobState::Running, epoch: 2, owner: Some(owner(12)), changed_at: 4_000, ..expected };
+        assert_eq!(claimed, expected);
+        assert_eq!(claimed.started_at, before.started_at, "the first time counts");
+        assert_eq!(claim_all(store).await, [free]);
+        // The next round has the lines for itself.
+        store.cancel_job(second, 5_000).await.unwrap();
+    }
+}
+
+pub async fn only_a_loss_counts_as_a_death(backend: &dyn Backend) {
+    let store = &*backend.fresh().await;
+    let id = add(store, None).await;
+    for (end, deaths) in
+        [(lost(), 1), (again(), 1), (cut_off(), 1), (lost(), 2), (paused(), 2), (lost(), 3), (done(), 3)]
+    {
+        let claimed = claim(store).await.unwrap();
+        assert!(store.end_job(id, claimed.epoch, &end, 3_000).await.unwrap());
+        assert_eq!(store.job(id).await.unwrap().deaths, deaths, "{end:?}");
+        if end == paused() {
+            store.continue_job(id, 4_000).await.unwrap();
+        }
+    }
 }
 
 pub async fn what_is_continued_stands_at_the_end(backend: &dyn Backend) {

@@ -31,6 +31,8 @@ pub fn order() -> JobOrder {
         models: vec!["far/large".into()],
         workflow: Some("review".into()),
         steps: vec![step()],
+        choices: vec![choice()],
+        server: Some("http://127.0.0.1:4096".into()),
         pause: Pause::EachStep,
     }
 }
@@ -53,6 +55,7 @@ pub fn choice() -> Choice {
         policy: ModelPolicy::Dynamic,
         reason: "asked for".into(),
         warnings: vec!["slow".into()],
+        named: true,
     }
 }
 
@@ -76,6 +79,7 @@ pub fn added(id: JobId, new: &NewJob) -> JobRecord {
         choice: new.choice.clone(),
         worker: new.worker.clone(),
         epoch: 0,
+        deaths: 0,
         owner: None,
         dispatch: None,
         progress: Value::Null,
@@ -123,6 +127,14 @@ pub fn paused() -> JobEnd {
 
 pub fn again() -> JobEnd {
     JobEnd::Again { why: "its owner died".into() }
+}
+
+pub fn lost() -> JobEnd {
+    JobEnd::Lost { why: "it was killed".into() }
+}
+
+pub fn cut_off() -> JobEnd {
+    JobEnd::CutOff { why: "there was no time left".into(), result: json!({ "answer": SECRET }) }
 }
 
 pub async fn add(store: &dyn Store, worker: Option<&str>) -> JobId {

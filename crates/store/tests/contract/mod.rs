@@ -15,6 +15,7 @@ pub mod event;
 pub mod job;
 pub mod job_cut;
 pub mod job_line;
+pub mod job_progress;
 pub mod job_sample;
 pub mod judgement;
 pub mod ledger;
@@ -43,6 +44,9 @@ pub trait Backend: Send + Sync {
 
     /// Opens the same database again, with connections of its own, as another process would.
     async fn reopen(&self) -> Box<dyn Store>;
+
+    /// Removes all events past the store, as whoever tidies up would.
+    async fn remove_events(&self);
 }
 
 macro_rules! suite {
@@ -161,28 +165,34 @@ macro_rules! suite {
             batch: what_is_not_queued_joins_nothing,
             job: a_job_is_read_back_whole,
             job: every_change_of_a_job_is_told_without_its_texts,
-            job: progress_is_told_only_when_it_is_short_and_has_no_answers,
             job: nobody_writes_under_a_claim_that_is_over,
             job: an_end_is_an_end,
             job: a_job_is_cancelled_in_every_state,
             job: what_was_to_be_cancelled_is_never_begun_again,
             job: what_is_forgotten_keeps_how_it_ended,
             job: jobs_are_filtered_the_newest_first,
+            job: open_jobs_are_counted_by_state,
             job_line: a_worker_does_one_job_at_a_time_in_order,
             job_line: a_job_knows_how_many_stand_before_it,
             job_line: what_has_to_be_done_again_is_next_in_its_line,
             job_line: what_is_continued_stands_at_the_end,
             job_line: no_more_jobs_are_claimed_than_may_be_at_work,
             job_line: of_many_claimers_each_job_has_one_and_the_limit_holds,
+            job_line: only_a_loss_counts_as_a_death,
+            job_progress: progress_is_told_without_what_was_heard,
+            job_progress: progress_is_removed_when_a_job_is_over,
+            job_progress: progress_is_removed_when_a_worker_stops,
             job_cut: a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all,
             worker: a_worker_is_read_back_whole,
             worker: a_worker_is_changed_by_who_has_seen_the_newest,
             worker: of_many_changes_of_a_worker_one_is_made,
             worker: a_worker_that_stops_leaves_nobody_in_its_line,
+            worker: nothing_is_done_again_by_a_stopped_worker,
             worker: a_stopped_worker_makes_room_for_another,
             worker: stopped_workers_are_forgotten_after_a_while,
             event: changes_tell_their_story_once,
             event: events_come_in_order_and_in_pages,
+            event: the_newest_event_is_known_even_when_it_is_gone,
             event: a_refused_change_leaves_no_event,
             event: the_data_version_shows_anothers_write,
             concurrency: writers_in_many_stores_lose_nothing,

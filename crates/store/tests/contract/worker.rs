@@ -4,7 +4,7 @@ use super::{
     Backend,
     concurrency::stores,
     event::story,
-    job_sample::{add, again, claim, claim_all, done, everything, new, paused, told, worker},
+    job_sample::{add, again, claim, claim_all, cut_off, done, everything, lost, new, paused, told, worker},
     sample::{kind, owner, server_id},
 };
 use serde_json::json;
@@ -145,10 +145,27 @@ pub async fn a_worker_that_stops_leaves_nobody_in_its_line(backend: &dyn Backend
     assert_eq!(kind(store.add_job(&new(Some("nobody"), 5_001)).await), ErrorKind::Conflict);
     assert_eq!(kind(store.continue_job(resting, 5_001).await), ErrorKind::Conflict);
     assert_eq!(claim_all(store).await, others);
-    assert!(store.end_job(running, 1, &again(), 6_000).await.unwrap());
-    let ended = store.job(running).await.unwrap();
-    assert_eq!((ended.state, ended.ended_at), (JobState::Cancelled, Some(6_000)), "nobody would ever take it");
-    assert_eq!(ended.result, Some(json!({ "why": "worker coder was stopped" })));
+}
+
+pub async fn nothing_is_done_again_by_a_stopped_worker(backend: &dyn Backend) {
+    let store = &*backend.fresh().await;
+    for (name, end, deaths) in [("again", again(), 0), ("lost", lost(), 1), ("cut", cut_off(), 0)] {
+        store.add_worker(&worker(name)).await.unwrap();
+        let id = add(store, Some(name)).await;
+        let before = claim(store).await.unwrap();
+        stop(store, name, 5_000).await;
+        assert!(store.end_job(id, 1, &end, 6_000).await.unwrap());
+        let expected = JobRecord {
+            state: JobState::Cancelled,
+            owner: None,
+            deaths,
+            result: Some(json!({ "why": format!("worker {name} was stopped") })),
+            ended_at: Some(6_000),
+            changed_at: 6_000,
+            ..before
+        };
+        assert_eq!(store.job(id).await.unwrap(), expected, "nobody would ever take it");
+    }
 }
 
 pub async fn a_stopped_worker_makes_room_for_another(backend: &dyn Backend) {

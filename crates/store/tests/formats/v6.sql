@@ -389,6 +389,7 @@ CREATE TABLE job (
     brief TEXT,
     choice TEXT,
     epoch INTEGER NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+    deaths INTEGER NOT NULL DEFAULT 0,
     owner_host TEXT,
     owner_pid INTEGER,
     owner_start INTEGER,
@@ -411,8 +412,11 @@ CREATE UNIQUE INDEX job_running ON job (worker) WHERE state = 'running';
 CREATE UNIQUE INDEX job_place ON job (place) WHERE ended_at IS NULL;
 CREATE INDEX job_queued ON job (place, worker) WHERE state = 'queued';
 CREATE INDEX job_line ON job (worker, place) WHERE state = 'queued';
+CREATE INDEX job_paused ON job (place) WHERE state = 'paused';
 CREATE INDEX job_of_worker ON job (worker) WHERE worker IS NOT NULL;
 CREATE INDEX job_ended ON job (ended_at, number) WHERE ended_at IS NOT NULL AND brief IS NOT NULL;
+
+CREATE INDEX event_job_progress ON event (subject) WHERE kind = 'job.progress';
 
 INSERT INTO dispatch VALUES
     ('01900000-0000-7000-8000-000000000001', 1760000000000001, 1760000009000002, 'yard', 11, 70011, 'single',
@@ -572,23 +576,23 @@ INSERT INTO worker VALUES
 INSERT INTO job VALUES
     (2, 'dispatch', 'done', NULL, 1, NULL,
      '{"reference":"fast","model":{"provider":"local","model":"small","variant":"low"},"policy":"dynamic","reason":"asked for","warnings":["slow"]}',
-     1, NULL, NULL, NULL, '01900000-0000-7000-8000-000000000001', 'null', NULL, NULL, 1760000000000040,
+     1, 0, NULL, NULL, NULL, '01900000-0000-7000-8000-000000000001', 'null', NULL, NULL, 1760000000000040,
      1760000000000041, 1760000003000000, 1760000003000000),
     (3, 'worker', 'running', 'coder', 2,
      '{"prompt":"mend the \"parser\"","mode":"agent","directory":"/prøject","reference":null,"policy":"dynamic","task_type":null,"system":null,"schema":null,"attachments":[],"timeout_ms":null,"max_cost":null,"session":null,"keep":false,"models":[],"workflow":null,"steps":[],"pause":"never"}',
-     NULL, 2, 'yard', 12, 70012, '01900000-0000-7000-8000-000000000002', '{"heard":"a tool"}', NULL, 1760000011000000,
-     1760000000000042, 1760000000000043, NULL, 1760000011000000),
+     NULL, 2, 1, 'yard', 12, 70012, '01900000-0000-7000-8000-000000000002', '{"heard":"a tool"}', NULL,
+     1760000011000000, 1760000000000042, 1760000000000043, NULL, 1760000011000000),
     (5, 'worker', 'queued', 'coder', 4,
      '{"prompt":"and test it","mode":"agent","directory":"/prøject","reference":null,"policy":"dynamic","task_type":null,"system":null,"schema":null,"attachments":[],"timeout_ms":null,"max_cost":null,"session":null,"keep":false,"models":[],"workflow":null,"steps":[],"pause":"never"}',
-     NULL, 0, NULL, NULL, NULL, NULL, 'null', NULL, NULL, 1760000000000044, NULL, NULL, 1760000000000044),
+     NULL, 0, 0, NULL, NULL, NULL, NULL, 'null', NULL, NULL, 1760000000000044, NULL, NULL, 1760000000000044),
     (6, 'workflow', 'paused', NULL, 5,
-     '{"prompt":"plan it","mode":"agent","directory":"/project","reference":null,"policy":"sticky","task_type":"code-review","system":"be brief","schema":{"type":"object"},"attachments":["/files/j6/one.png"],"timeout_ms":60000,"max_cost":9223372036854775807,"session":"ses_1","keep":true,"models":["fast"],"workflow":"review","steps":[{"name":"plan","profile":"coder","prompt":"plan it"}],"pause":"each_step"}',
-     NULL, 1, NULL, NULL, NULL, NULL, '[{"name":"plan","text":"first this"}]', NULL, NULL, 1760000000000045,
+     '{"prompt":"plan it","mode":"agent","directory":"/project","reference":null,"policy":"sticky","task_type":"code-review","system":"be brief","schema":{"type":"object"},"attachments":["/files/j6/one.png"],"timeout_ms":60000,"max_cost":9223372036854775807,"session":"ses_1","keep":true,"models":["fast"],"workflow":"review","steps":[{"name":"plan","profile":"coder","prompt":"plan it"}],"choices":[{"reference":"fast","model":{"provider":"local","model":"small","variant":"low"},"policy":"dynamic","reason":"asked for","warnings":["slow"],"named":true}],"server":"http://127.0.0.1:4096","pause":"each_step"}',
+     NULL, 1, 0, NULL, NULL, NULL, NULL, '[{"name":"plan","text":"first this"}]', NULL, NULL, 1760000000000045,
      1760000000000046, NULL, 1760000005000000),
     (7, 'batch', 'failed', 'gone', 6,
      '{"prompt":"compare","mode":"agent","directory":"/project","reference":null,"policy":"dynamic","task_type":null,"system":null,"schema":null,"attachments":[],"timeout_ms":null,"max_cost":null,"session":null,"keep":false,"models":["fast","far/large"],"workflow":null,"steps":[],"pause":"never"}',
-     NULL, 1, NULL, NULL, NULL, NULL, 'null', '{"problem":"nobody answered"}', NULL, 1760000000000047, 1760000000000048,
-     1760000006000000, 1760000006000000);
+     NULL, 1, 2, NULL, NULL, NULL, NULL, 'null', '{"problem":"nobody answered"}', NULL, 1760000000000047,
+     1760000000000048, 1760000006000000, 1760000006000000);
 
 INSERT INTO event VALUES
     (4, 1760000000000001, 'dispatch.started', '01900000-0000-7000-8000-000000000001', '{"mode":"single"}'),

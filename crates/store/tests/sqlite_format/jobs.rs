@@ -12,7 +12,9 @@ use switchyard_core::{
     job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, WorkflowStep},
     route::ModelPolicy,
 };
-use switchyard_store::{ErrorKind, JobEnd, JobFilter, JobRecord, Jobs as _, NewJob, WorkerRecord, sqlite::SqliteStore};
+use switchyard_store::{
+    ErrorKind, JobEnd, JobFilter, JobNote, JobRecord, Jobs as _, NewJob, Store as _, WorkerRecord, sqlite::SqliteStore,
+};
 
 /// The beginning of the stored times.
 const T: i64 = 1_760_000_000_000_000;
@@ -26,6 +28,7 @@ fn job(number: i64, kind: JobKind, state: JobState, order: Option<JobOrder>) -> 
         choice: None,
         worker: None,
         epoch: 1,
+        deaths: 0,
         owner: None,
         dispatch: None,
         progress: Value::Null,
@@ -47,9 +50,10 @@ fn jobs() -> [JobRecord; 5] {
         policy: ModelPolicy::Dynamic,
         reason: "asked for".into(),
         warnings: vec!["slow".into()],
+        named: false,
     };
     let forgotten = JobRecord {
-        choice: Some(choice),
+        choice: Some(choice.clone()),
         dispatch: Some(id("01")),
         started_at: Some(T + 41),
         ended_at: Some(T + 3_000_000),
@@ -59,6 +63,7 @@ fn jobs() -> [JobRecord; 5] {
     let running = JobRecord {
         worker: Some("coder".into()),
         epoch: 2,
+        deaths: 1,
         owner: Some(owner(12)),
         dispatch: Some(id("02")),
         progress: json!({ "heard": "a tool" }),
@@ -96,6 +101,8 @@ fn jobs() -> [JobRecord; 5] {
         models: vec!["fast".into()],
         workflow: Some("review".into()),
         steps: vec![step],
+        choices: vec![Choice { named: true, ..choice }],
+        server: Some("http://127.0.0.1:4096".into()),
         pause: Pause::EachStep,
         ..order("plan it", "/project")
     };
@@ -109,6 +116,7 @@ fn jobs() -> [JobRecord; 5] {
     let compare = JobOrder { models: vec!["fast".into(), "far/large".into()], ..order("compare", "/project") };
     let failed = JobRecord {
         worker: Some("gone".into()),
+        deaths: 2,
         result: Some(json!({ "problem": "nobody answered" })),
         created_at: T + 47,
         started_at: Some(T + 48),
@@ -163,6 +171,12 @@ async fn all(store: &SqliteStore) -> Vec<JobRecord> {
     store.jobs(&JobFilter { limit: 99, ..JobFilter::default() }).await.unwrap()
 }
 
+/// The kinds of what the log has about the job at work.
+async fn told(store: &SqliteStore) -> Vec<String> {
+    let events = store.events_after(0, 99).await.unwrap();
+    events.into_iter().filter(|event| event.subject == "j3").map(|event| event.kind).collect()
+}
+
 #[tokio::test]
 async fn version_6_is_read_whole() {
     let yard = Yard::stored(STORED_V6).await;
@@ -172,6 +186,8 @@ async fn version_6_is_read_whole() {
     assert_eq!(store.running_jobs().await.unwrap(), jobs()[3..4]);
     assert_eq!(store.workers().await.unwrap(), workers());
     assert_eq!(store.job_position(JobId(5)).await.unwrap(), Some(1));
+    let open = [JobState::Queued, JobState::Running, JobState::Paused];
+    assert_eq!(store.job_counts().await.unwrap(), open.map(|state| (state, 1)));
 }
 
 #[tokio::test]
@@ -184,7 +200,10 @@ async fn version_6_is_gone_on_with() {
     store.continue_job(JobId(6), T + 100).await.unwrap();
     assert_eq!(store.job_position(JobId(6)).await.unwrap(), Some(1), "behind the new one");
     let over = JobEnd::Over { state: JobState::Done, result: json!("good") };
+    assert!(store.note_job(JobId(3), 2, &JobNote::default(), T + 101).await.unwrap());
+    assert_eq!(told(&store).await, ["job.progress"]);
     assert!(store.end_job(JobId(3), 2, &over, T + 101).await.unwrap());
+    assert_eq!(told(&store).await, ["job.done"]);
     let mut claimed = vec![];
     while let Some(job) = store.claim_job(&owner(13), 9, T + 102).await.unwrap() {
         claimed.push((job.id.0, job.epoch));
@@ -215,6 +234,7 @@ async fn jobs_that_nobody_can_read_are_damage() {
         "UPDATE job SET kind = 'wish' WHERE number = 7",
         "UPDATE job SET state = 'lost' WHERE number = 7",
         "UPDATE job SET brief = '{}' WHERE number = 5",
+        "UPDATE job SET deaths = -1 WHERE number = 5",
         "UPDATE job SET choice = '7' WHERE number = 5",
         "UPDATE job SET dispatch = 'nobody' WHERE number = 5",
         "UPDATE job SET progress = '{' WHERE number = 5",

@@ -40,6 +40,11 @@ pub struct McpArgs {
 }
 
 pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
+    if crate::inside::is_managed() {
+        // Work that was handed over could hand itself on without end.
+        let hint = "the tools are for whoever leads: an OpenCode that you started yourself, or another client";
+        return Err(Failure::refused("a managed OpenCode server gets no tools to hand work on", hint));
+    }
     let address = args.http.as_deref().map(loopback).transpose()?;
     let directory = input::directory(args.directory.as_ref())?;
     // The settings of that directory's repository hold, wherever the client was started.
@@ -66,11 +71,13 @@ pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     };
     tokio::pin!(serving);
     let served = tokio::select! {
-        served = &mut serving => served,
+        // A client may end this as soon as it has heard from it: signals are heard before anything is said.
+        biased;
         () = input::interrupted() => {
             stop.cancel();
             serving.await
         }
+        served = &mut serving => served,
     };
     stop.cancel();
     served.map(|()| ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! The command line: what there is, and which file runs it.
 
+mod agents;
 mod batch;
 mod batches;
 mod budget;
@@ -18,6 +19,7 @@ mod memory;
 mod models;
 mod moment;
 mod opencode;
+mod pack;
 mod patterns;
 mod progress;
 mod providers;
@@ -131,6 +133,12 @@ enum Command {
     /// Have the system see tasks through by itself: systemd, cron or launchd
     #[command(subcommand)]
     Service(service::ServiceCommand),
+    /// OpenCode's agents here, and models for groups of them
+    #[command(subcommand)]
+    Agents(agents::AgentsCommand),
+    /// The workflow pack: agents and commands for OpenCode
+    #[command(subcommand)]
+    Pack(pack::PackCommand),
     /// Task specs, reports and handoffs of the workflow pack, below .ai/tasks
     #[command(subcommand)]
     Spec(spec::SpecCommand),
@@ -218,6 +226,8 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Pulse(args) => block_on(supervise::pulse(&global, &args)),
         Command::Mcp(args) => block_on(mcp::run(&global, &args)),
         Command::Service(command) => service::run(&global, &command),
+        Command::Agents(command) => block_on(agents::run(&global, &command)),
+        Command::Pack(command) => pack::run(&global, &command),
         Command::Spec(command) => block_on(spec::run(&global, &command)),
         Command::Work(args) => work::run(&args),
         Command::Keeper { order } => keeper::run(&order),

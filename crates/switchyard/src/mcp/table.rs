@@ -7,69 +7,56 @@ use serde_json::{Map, Value};
 const WIDEST: usize = 60;
 const MOST_COLUMNS: usize = 8;
 /// What tells the most comes first; anything else follows in its own order, as far as there is room.
-const FIRST: [&str; 14] = [
-    "id",
-    "name",
-    "profile",
-    "kind",
-    "status",
-    "state",
-    "reference",
-    "model",
-    "policy",
-    "reason",
-    "worker",
-    "position",
-    "progress",
-    "task",
-];
+const FIRST: &str = "id name workflow profile provider task_type tier kind status state requested reference model models \
+                     rule policy reason worker position progress task usable";
 /// A job has far more to tell than fits in a row; the rest is for a look at it.
 const OF_TASKS: [&str; 8] = ["id", "kind", "status", "worker", "model", "position", "progress", "task"];
 
 pub fn markdown(found: &Value) -> String {
     let Value::Object(fields) = found else { return one_line(&found.to_string(), 2000) };
     let view = fields.get("view").and_then(Value::as_str).unwrap_or("list");
-    let mut parts = Vec::new();
-    let mut lines = Vec::new();
+    let only: &[&str] = if view == "tasks" { &OF_TASKS } else { &[] };
     // A view that is one thing stands as an object under its name.
-    let inner = fields.get(view).and_then(Value::as_object);
-    for (name, value) in inner.unwrap_or(fields).iter().filter(|(name, _)| *name != "view") {
+    let inner = fields.get(view).and_then(Value::as_object).unwrap_or(fields);
+    let mut first = view.to_owned();
+    let mut lines = Vec::new();
+    for (name, value) in inner {
         match value {
-            Value::Array(rows) if rows.iter().all(Value::is_object) => {
-                parts.push(format!("{} {name}", rows.len()));
-                lines.push(rows_of(rows, if view == "tasks" { &OF_TASKS } else { &[] }));
+            Value::Array(rows) if name == view => {
+                first = format!("{view}: {}", rows.len());
+                lines.extend(rows_of(rows, only));
             }
-            // The output of a job is for reading, not for a cell.
-            Value::String(text) if text.contains('\n') => lines.push(format!("{name}:\n{text}")),
-            Value::Null => {}
-            Value::Number(number) if name == "left_out" && number.as_u64() == Some(0) => {}
-            Value::Object(fields) => {
-                let pairs = fields.iter().map(|(name, value)| format!("{name} {}", plain(value, 100)));
-                lines.push(format!("- {name}: {}", pairs.collect::<Vec<_>>().join(", ")));
+            Value::Array(rows) if rows.iter().all(Value::is_object) && !rows.is_empty() => {
+                lines.push(format!("{name}:"));
+                lines.extend(rows_of(rows, &[]));
             }
+            Value::Number(number) if name == "left_out" => {
+                if number.as_u64() != Some(0) {
+                    lines.push(format!("({number} more: raise `limit`, or narrow it with `query`)"));
+                }
+            }
+            _ if name == "view" || value.is_null() => {}
             value => lines.push(format!("- {name}: {}", plain(value, 400))),
         }
     }
-    let first = if parts.is_empty() { view.to_owned() } else { format!("{view}: {}", parts.join(", ")) };
-    lines.retain(|line| !line.is_empty());
     lines.insert(0, first);
     lines.join("\n")
 }
 
 /// `only`: the columns that are shown, when not all of them are worth it.
-fn rows_of(rows: &[Value], only: &[&str]) -> String {
+fn rows_of(rows: &[Value], only: &[&str]) -> Vec<String> {
     let rows: Vec<&Map<String, Value>> = rows.iter().filter_map(Value::as_object).collect();
     let columns = columns(&rows, only);
     if columns.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let head = line(columns.iter().map(|column| (*column).to_owned()).collect());
     let rule = format!("|{}", " --- |".repeat(columns.len()));
-    let body = rows
-        .iter()
-        .map(|row| line(columns.iter().map(|column| row.get(*column).map_or_else(String::new, cell)).collect()));
-    [head, rule].into_iter().chain(body).collect::<Vec<_>>().join("\n")
+    let row =
+        |row: &Map<String, Value>| columns.iter().map(|name| row.get(*name).map(cell).unwrap_or_default()).collect();
+    let body = rows.iter().map(|fields| line(row(fields)));
+    [head, rule].into_iter().chain(body).collect()
 }
 
 /// The columns that any row has something in.
@@ -87,7 +74,7 @@ fn columns<'a>(rows: &[&'a Map<String, Value>], only: &[&str]) -> Vec<&'a str> {
             found.push(name);
         }
     }
-    found.sort_by_key(|name| FIRST.iter().position(|first| first == name).unwrap_or(FIRST.len()));
+    found.sort_by_key(|name| FIRST.split(' ').position(|first| first == *name).unwrap_or(usize::MAX));
     found.truncate(MOST_COLUMNS);
     found
 }
@@ -100,12 +87,19 @@ fn plain(value: &Value, most: usize) -> String {
     let text = match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
-            items.iter().map(|item| plain(item, most)).collect::<Vec<_>>().join(", ")
+        Value::Array(items) => items.iter().map(|item| plain(named(item), most)).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let said = fields.iter().filter(|(_, value)| !value.is_null());
+            said.map(|(name, value)| format!("{name} {}", plain(value, most))).collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
     };
     one_line(&text, most)
+}
+
+/// In a list inside a cell, a thing that has a name stands for itself by it.
+fn named(item: &Value) -> &Value {
+    item.get("name").unwrap_or(item)
 }
 
 #[cfg(test)]
@@ -115,13 +109,13 @@ mod tests {
 
     #[test]
     fn rows_become_a_table_and_the_rest_lines() {
-        let found = json!({"view": "tasks", "more": true, "tasks": [
-            {"task": "a | b\nc", "id": "j1", "status": "done", "worker": null},
-            {"task": "x".repeat(100), "id": "j2", "status": "running", "worker": "coder"},
+        let found = json!({"view": "tasks", "left_out": 3, "tasks": [
+            {"task": "a | b\nc", "id": "j1", "status": "done", "worker": null, "over": true},
+            {"task": "x".repeat(100), "id": "j2", "status": "running", "worker": "coder", "over": false},
         ]});
         let expected = format!(
-            "tasks: 2 tasks\n- more: true\n| id | status | worker | task |\n| --- | --- | --- | --- |\n\
-             | j1 | done |  | a \\| b c |\n| j2 | running | coder | {}… |",
+            "tasks: 2\n(3 more: raise `limit`, or narrow it with `query`)\n| id | status | worker | task |\n\
+             | --- | --- | --- | --- |\n| j1 | done |  | a \\| b c |\n| j2 | running | coder | {}… |",
             "x".repeat(59)
         );
         assert_eq!(markdown(&found), expected);
@@ -130,24 +124,23 @@ mod tests {
     #[test]
     fn a_view_that_is_one_thing_is_told_in_lines() {
         let found = json!({"view": "status", "status": {"jobs": {"queued": 1, "running": 0}, "runner": "running",
-            "note": "one\ntwo", "workers": [{"name": "coder", "state": "idle"}]}});
-        let mut expected =
-            vec!["status: 1 workers", "- jobs: queued 1, running 0", "- runner: running", "note:", "one"];
-        expected.extend(["two", "| name | state |", "| --- | --- |", "| coder | idle |"]);
-        let text = markdown(&found);
-        // The fields of an object come in the order of their names.
-        let mut lines: Vec<&str> = text.lines().collect();
-        lines.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(lines, expected);
+            "servers": [], "workers": [{"name": "coder", "state": "idle"}]}});
+        let expected = "status\n- jobs: queued 1, running 0\n- runner: running\n- servers: \nworkers:\n\
+                        | name | state |\n| --- | --- |\n| coder | idle |";
+        assert_eq!(markdown(&found), expected);
+    }
+
+    #[test]
+    fn what_is_inside_a_cell_is_shortened_to_what_it_is_called() {
+        let found = json!({"view": "workflows", "workflows": [{"steps": [{"name": "plan"}, {"name": "build"}],
+            "workflow": "both", "limits": {"steps": 4, "chars": null}}]});
+        let expected =
+            "workflows: 1\n| workflow | limits | steps |\n| --- | --- | --- |\n| both | steps 4 | plan, build |";
+        assert_eq!(markdown(&found), expected);
     }
 
     #[test]
     fn nothing_is_said_to_be_nothing() {
-        assert_eq!(markdown(&json!({"view": "workers", "workers": [], "left_out": 0})), "workers: 0 workers");
-        assert_eq!(
-            markdown(&json!({"view": "output", "id": "j1", "text": "one\ntwo"})),
-            "output\n- id: j1\ntext:\none\ntwo"
-        );
+        assert_eq!(markdown(&json!({"view": "workers", "workers": [], "left_out": 0})), "workers: 0");
     }
 }

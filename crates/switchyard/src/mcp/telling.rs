@@ -19,7 +19,8 @@ pub fn headline(view: &JobView) -> String {
         "cancelled" => format!("{id} cancelled{}", bill(view)),
         "paused" => format!("{id} paused after {} of its steps{}", view.steps.len(), bill(view)),
         _ => {
-            let elapsed = elapsed(view).map(|elapsed| format!(" {}", seconds(elapsed))).unwrap_or_default();
+            let elapsed = elapsed(view).filter(|elapsed| elapsed.as_secs() > 0);
+            let elapsed = elapsed.map(|elapsed| format!(" {}", seconds(elapsed))).unwrap_or_default();
             let doing = view.progress.as_deref().map(|progress| format!(": {}", one_line(progress, 160)));
             format!("{id} {status}{elapsed}{}", doing.unwrap_or_default())
         }
@@ -170,4 +171,89 @@ pub fn one_line(text: &str, most: usize) -> String {
     }
     let cut: String = flat.chars().take(most.saturating_sub(1)).collect();
     format!("{cut}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn view(status: &str) -> JobView {
+        JobView {
+            id: "j3".into(),
+            kind: "dispatch".into(),
+            status: status.into(),
+            over: matches!(status, "done" | "failed" | "cancelled"),
+            task: "x".into(),
+            directory: "/".into(),
+            worker: None,
+            position: None,
+            reference: None,
+            model: Some("p/m".into()),
+            policy: None,
+            reason: None,
+            progress: None,
+            steps: Vec::new(),
+            text: None,
+            structured: None,
+            answers: Vec::new(),
+            error: None,
+            warnings: Vec::new(),
+            cost_usd: Some(0.0032),
+            cost_known: true,
+            session_id: None,
+            full_text_path: None,
+            created_at: "2026-01-02T03:04:05Z".into(),
+            started_at: Some("2026-01-02T03:04:05Z".into()),
+            ended_at: Some("2026-01-02T03:04:06.2Z".into()),
+            forgotten: false,
+        }
+    }
+
+    #[test]
+    fn the_first_line_has_the_id_and_the_state() {
+        let error = Some(json!({"class": "rate_limited", "message": "too many", "hint": "wait"}));
+        let progress = Some("bash\ncargo test".into());
+        let table = [
+            (JobView { position: Some(2), ..view("queued") }, "j3 queued, 2 before it"),
+            (JobView { position: Some(0), ..view("queued") }, "j3 queued"),
+            (JobView { progress, ..view("running") }, "j3 running 1s: bash cargo test"),
+            (view("done"), "j3 done on p/m (1.2s, $0.0032)"),
+            (
+                JobView { worker: Some("coder".into()), ..view("done") },
+                "j3 done by worker coder on p/m (1.2s, $0.0032)",
+            ),
+            (JobView { error, ..view("failed") }, "j3 failed [rate_limited] on p/m (1.2s, $0.0032)"),
+            (JobView { started_at: None, ..view("cancelled") }, "j3 cancelled"),
+            (JobView { cost_known: false, ..view("done") }, "j3 done on p/m (1.2s, at least $0.0032)"),
+        ];
+        for (view, expected) in table {
+            assert_eq!(headline(&view), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_said_follows() {
+        let error = Some(json!({"class": "timeout", "message": "too late", "hint": "give it more time"}));
+        assert!(whole(&JobView { error, ..view("failed") }).ends_with("\ntoo late\nnext: give it more time"));
+        let answers = vec![
+            json!({"model": "p/a", "status": "ok", "text": "yes"}),
+            json!({"model": "p/b", "status": "error", "text": "", "error": {"class": "network", "message": "gone"}}),
+        ];
+        let batch = whole(&JobView { answers, model: None, ..view("done") });
+        assert!(batch.ends_with("\n--- p/a [OK] ---\nyes\n--- p/b [ERROR: network] ---\ngone"), "{batch}");
+        let receipt = JobView {
+            kind: "supervised".into(),
+            structured: Some(json!({"a": 1})),
+            text: Some("t".into()),
+            ..view("done")
+        };
+        assert_eq!(answer(&receipt), ["t"]);
+        let paused = whole(&JobView {
+            steps: vec![json!({"name": "plan", "status": "done", "text": "first this"})],
+            ..view("paused")
+        });
+        assert!(paused.contains("--- step plan: done ---\nfirst this\nContinue it with task_start"), "{paused}");
+        assert!(whole(&view("running")).contains("task_await {\"taskId\":\"j3\"}"));
+    }
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod agent;
+mod agents;
 mod availability;
 mod bad_input;
 mod batch;
@@ -22,7 +23,9 @@ mod fallback;
 mod judge;
 mod memory;
 mod money;
+mod pack;
 mod pack_permissions;
+mod pack_server;
 mod pattern_commands;
 mod patterns;
 mod review;

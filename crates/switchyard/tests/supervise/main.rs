@@ -4,9 +4,11 @@
 
 mod agents;
 mod crashes;
+mod crew;
 mod hostile;
 mod limits;
 mod mixed;
+mod spec_run;
 mod yard;
 
 pub use yard::Yard;

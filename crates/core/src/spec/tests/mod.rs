@@ -4,6 +4,7 @@ mod checking;
 mod handing_over;
 mod manifests;
 mod naming;
+mod pipelines;
 mod properties;
 mod reading;
 mod standings;

@@ -8,7 +8,10 @@ use crate::{
     },
     server::give_up,
 };
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 use switchyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
 use switchyard_core::dispatch::Mode;
 use switchyard_host::clock::now_micros;
@@ -19,14 +22,30 @@ const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 /// The session to run in, and what had been spent in it before. Everything is in the store before the
 /// first prompt can cost anything; an empty session that a crash leaves behind carries our id in its title.
 pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage), Refusal> {
+    let is_taken = AtomicBool::new(false);
     let opening = async {
         tokio::select! {
             biased;
-            opened = take_session(seat) => opened,
-            () = no_events(seat) => Err(Refusal::Api(ApiError::Deadline(seat.station.client.address()))),
+            opened = take_session(seat, &is_taken) => opened,
+            () = no_events(seat) => {
+                if let Some(session) = seat.attempt.run.request.session.as_ref().filter(|_| is_taken.load(Ordering::Relaxed)) {
+                    abandon(seat, session).await;
+                }
+                Err(Refusal::Api(ApiError::Deadline(seat.station.client.address())))
+            }
         }
     };
-    let (recorded, opened) = tokio::join!(record_begin(seat.attempt, seat.station.acquired.managed), opening);
+    let recording = record_begin(seat.attempt, seat.station.acquired.managed);
+    let (recorded, opened) = match &seat.attempt.run.request.session {
+        // One that is taken is found by its attempt, should this process die: it must not stay taken for ever.
+        Some(session) => {
+            recording.await?;
+            let store = &seat.attempt.run.context.store;
+            store.set_attempt_session(seat.attempt.run.id, seat.attempt.ordinal, session).await?;
+            (Ok(()), opening.await)
+        }
+        None => tokio::join!(recording, opening),
+    };
     let (id, before) = opened?;
     let noted = async {
         recorded?;
@@ -46,7 +65,7 @@ pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage),
     Ok((id, before))
 }
 
-async fn take_session(seat: &Seat<'_>) -> Result<(String, TreeUsage), Refusal> {
+async fn take_session(seat: &Seat<'_>, is_taken: &AtomicBool) -> Result<(String, TreeUsage), Refusal> {
     let Some(session) = &seat.attempt.run.request.session else {
         let created =
             seat.station.client.create_session(&new_session(seat.attempt.run.request, seat.attempt.run.id)).await?;
@@ -54,7 +73,7 @@ async fn take_session(seat: &Seat<'_>) -> Result<(String, TreeUsage), Refusal> {
     };
     // The claim is what makes two prompts at once impossible; that the server shows none is only a courtesy.
     match seat.attempt.run.context.store.claim_session(session, now_micros()).await {
-        Ok(()) => {}
+        Ok(()) => is_taken.store(true, Ordering::Relaxed),
         Err(error) if error.kind() == ErrorKind::Conflict => {
             return Err(Refusal::SessionBusy { session: session.clone() });
         }

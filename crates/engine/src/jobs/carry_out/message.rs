@@ -37,12 +37,12 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
         Err(end) => return end,
     };
     let request = Request { session: worker.session.clone(), keep: true, ..request };
-    let options = Options { slot: own_slot(&worker), ..options_of(context, order, &job, settings.timeout) };
+    let options = Options { slot: own_slot(&worker), ..options_of(order, &job, settings.timeout) };
     let result = match one(context, &job, &request, &options, cancel).await {
         // Its conversation was lost with its server; a worker without one is better than none.
         Err(Refusal::UnknownSession(_)) if request.session.is_some() => {
             let fresh = Request { session: None, ..request };
-            let options = Options { slot: own_slot(&worker), ..options_of(context, order, &job, settings.timeout) };
+            let options = Options { slot: own_slot(&worker), ..options_of(order, &job, settings.timeout) };
             one(context, &job, &fresh, &options, cancel).await.map(|mut report| {
                 report.warnings.push("the earlier conversation of this worker was lost".to_owned());
                 report
@@ -102,8 +102,9 @@ async fn remember(context: &Context, worker: &WorkerRecord, report: &DispatchRep
     // Somebody may give it another model at the same moment; that stays.
     for _ in 0..5 {
         let Ok(current) = context.store.worker(&worker.name).await else { return };
-        // It was told to begin anew meanwhile.
-        if current.session != worker.session && current.session.is_none() {
+        // It was told to begin anew meanwhile, or there is another of its name.
+        let is_another = current.created_at != worker.created_at;
+        if is_another || (current.session != worker.session && current.session.is_none()) {
             return;
         }
         let changed = WorkerRecord {

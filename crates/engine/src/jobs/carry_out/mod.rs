@@ -9,6 +9,7 @@ use crate::{
     Context, Options,
     batch::{Targets, expand, run_batch},
     dispatch::{DispatchReport, Refusal, SessionModel, dispatch},
+    recover::is_stopped,
 };
 use heard::Heard;
 use serde_json::{Value, json};
@@ -27,53 +28,31 @@ use switchyard_store::{JobEnd, JobNote, JobRecord};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// How a claim ended, and what is let go of once that is written.
-#[derive(Debug)]
-pub(super) struct Carried {
-    pub end: JobEnd,
-    pub leftovers: Leftovers,
-}
+/// How long a run is told to end: five minutes.
+const STOP_TRIES: u32 = 150;
+const STOP_PAUSE: Duration = Duration::from_secs(2);
 
-/// Copies of attachments, which are of no use after the end.
-#[derive(Debug, Default)]
-pub(super) struct Leftovers(Vec<std::path::PathBuf>);
-
-impl Drop for Leftovers {
-    fn drop(&mut self) {
-        attach::forget(&self.0);
+/// Does the work. A wish to cancel ends what runs on the server before this returns.
+pub(super) async fn carry_out(context: &Context, job: JobRecord, cancel: &CancellationToken) -> JobEnd {
+    let Some(order) = job.order.clone() else {
+        return failed("usage", "its order was forgotten", "start it again");
+    };
+    let mut context = context.clone();
+    // The server that its caller named, whatever this process was started with.
+    context.config.server.url = order.server.clone().unwrap_or_default();
+    match job.kind {
+        JobKind::Worker => message::run(&context, &job, &order, cancel).await,
+        JobKind::Dispatch => single(&context, &job, &order, cancel).await,
+        JobKind::Batch => several(&context, &job, &order, cancel).await,
+        JobKind::Workflow => steps::run(&context, &job, &order, cancel).await,
     }
 }
 
-/// Does the work. A wish to cancel ends what runs on the server before this returns.
-pub(super) async fn carry_out(context: &Context, job: JobRecord, cancel: &CancellationToken) -> Carried {
-    let Some(order) = job.order.clone() else {
-        return Carried {
-            end: failed("usage", "its order was forgotten", "start it again"),
-            leftovers: Leftovers::default(),
-        };
-    };
-    let end = match job.kind {
-        JobKind::Worker => message::run(context, &job, &order, cancel).await,
-        JobKind::Dispatch => single(context, &job, &order, cancel).await,
-        JobKind::Batch => several(context, &job, &order, cancel).await,
-        JobKind::Workflow => steps::run(context, &job, &order, cancel).await,
-    };
-    let leftovers = match &end {
-        JobEnd::Over { .. } => Leftovers(order.attachments),
-        JobEnd::Paused { .. } | JobEnd::Again { .. } => Leftovers::default(),
-    };
-    Carried { end, leftovers }
-}
-
 /// The end of a job that brought its own process to a fault.
-pub(super) fn broken(error: &tokio::task::JoinError) -> Carried {
+pub(super) fn broken(error: &tokio::task::JoinError) -> JobEnd {
     tracing::error!(%error, "a job broke off");
-    let end = failed(
-        "server_error",
-        "it was broken off by a fault in switchyard itself",
-        "see runner.log in the data directory under jobs",
-    );
-    Carried { end, leftovers: Leftovers::default() }
+    let hint = "see runner.log in the data directory under jobs";
+    failed("server_error", "it was broken off by a fault in switchyard itself", hint)
 }
 
 async fn single(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
@@ -82,7 +61,7 @@ async fn single(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &C
         Err(end) => return end,
     };
     let request = Request { session: order.session.clone(), keep: order.keep, system: order.system.clone(), ..asked };
-    let options = Options { task_type: order.task_type.clone(), ..options_of(context, order, job, None) };
+    let options = Options { task_type: order.task_type.clone(), ..options_of(order, job, None) };
     ran(one(context, job, &request, &options, cancel).await, cancel)
 }
 
@@ -106,10 +85,9 @@ fn ask_of(order: &JobOrder, job: &JobRecord) -> Result<Request, JobEnd> {
 }
 
 /// A model that somebody named stays; one that was routed may be exchanged when it fails.
-fn options_of(context: &Context, order: &JobOrder, job: &JobRecord, timeout: Option<Limit>) -> Options {
-    let selector = order.reference.as_deref().map(|reference| Selector::from_reference(reference, &context.config));
-    let named = matches!(selector, Some(Ok(selector)) if selector.is_explicit());
-    let own = order.timeout_ms.map(|millis| Limit(Some(Duration::from_millis(millis))));
+fn options_of(order: &JobOrder, job: &JobRecord, timeout: Option<Limit>) -> Options {
+    let named = job.choice.as_ref().is_some_and(|choice| choice.named);
+    let own = order.timeout_ms.map(|millis| Limit((millis > 0).then(|| Duration::from_millis(millis))));
     Options {
         id: Some(DispatchId(Uuid::now_v7())),
         timeout: own.or(timeout),
@@ -139,7 +117,25 @@ async fn one(
     let heard = Heard::start(context, job, cancel);
     let result = dispatch(context, request, options, &heard.sink(), cancel).await;
     heard.end().await;
+    if let Ok(report) = &result
+        && !report.stopped
+    {
+        until_stopped(context, report.id).await;
+    }
     result
+}
+
+/// A server that does not obey is told again and again: what is called ended has ended.
+async fn until_stopped(context: &Context, dispatch: DispatchId) {
+    for _ in 0..STOP_TRIES {
+        match is_stopped(context, dispatch).await {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "whether a run has ended cannot be seen"),
+        }
+        tokio::time::sleep(STOP_PAUSE).await;
+    }
+    tracing::warn!(%dispatch, "a run could not be ended");
 }
 
 async fn several(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
@@ -159,7 +155,7 @@ async fn several(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &
         system: order.system.clone(),
         ..Request::plain(prompt, Selector::Default, order.mode, &order.directory)
     };
-    let options = Options { id: None, ..options_of(context, order, job, None) };
+    let options = Options { id: None, ..options_of(order, job, None) };
     let targets = Targets::Named(order.models.clone());
     let (targets, warnings) = match expand(context, &targets, request.needs(), &order.directory).await {
         Ok(found) => found,
@@ -205,9 +201,10 @@ fn refused(refusal: &Refusal, cancel: &CancellationToken) -> JobEnd {
     )
 }
 
-/// The end of a cancelled claim. A runner that ends tells its jobs to end too; the store knows the difference.
+/// The end of a claim that was cut off. A runner that ends tells its jobs to end too; the store knows whether somebody
+/// wanted that, or whether it is to be done again.
 fn cancelled(result: Value) -> JobEnd {
-    JobEnd::Over { state: JobState::Cancelled, result }
+    JobEnd::CutOff { why: "the process that carried it out was ended".to_owned(), result }
 }
 
 fn failed(class: &str, message: &str, hint: &str) -> JobEnd {

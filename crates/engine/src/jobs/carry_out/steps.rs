@@ -1,20 +1,13 @@
 //! A workflow: one step after the other, each noted before the next begins, so that any runner can go on with it.
 
 use super::{as_profile, cancelled, failed, one, options_of, refused};
-use crate::{
-    Context,
-    dispatch::DispatchReport,
-    jobs::{
-        pick::{Wish, needs_of, pick},
-        workers::settings_of,
-    },
-};
+use crate::{Context, dispatch::DispatchReport, jobs::workers::settings_of};
 use serde_json::{Value, json};
 use switchyard_core::{
     Nano,
     dispatch::Request,
     job::{Advance, JobOrder, JobState, Pause, StepDone, WorkflowStep, advance},
-    route::{ModelPolicy, Selector},
+    route::Selector,
     schema::AnswerSchema,
 };
 use switchyard_host::clock::now_micros;
@@ -28,13 +21,14 @@ struct Run {
     done: Vec<StepDone>,
     cost_usd: f64,
     cost_unknown: bool,
+    /// How many were over when it last stopped to be looked at.
+    paused_at: usize,
 }
 
 pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
     let steps = &order.steps;
     let limits = context.config.jobs.limits();
     let mut run: Run = serde_json::from_value(job.progress.clone()).unwrap_or_default();
-    let since = run.done.len();
     loop {
         match advance(steps, &run.done, &order.prompt, limits) {
             Advance::Done => return over(&run, JobState::Done, None),
@@ -53,7 +47,9 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
             }
             Advance::Run { index, prompt, warnings } => {
                 // It stops before the next step that really runs, not after the last.
-                if order.pause == Pause::EachStep && run.done.len() > since {
+                let worked = run.done.iter().skip(run.paused_at).any(|step| step.text.is_some());
+                if order.pause == Pause::EachStep && worked {
+                    run.paused_at = run.done.len();
                     return JobEnd::Paused { progress: value(&run) };
                 }
                 let step = &steps[index];
@@ -64,13 +60,18 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
                         if let Some(error) = &report.error {
                             let error = json!({"class": error.class.as_str(), "hint": error.hint,
                                 "message": format!("step {}: {}", step.name, error.message)});
-                            let state = if cancel.is_cancelled() { JobState::Cancelled } else { JobState::Failed };
-                            return over(&run, state, Some(error));
+                            if cancel.is_cancelled() {
+                                return cancelled(outcome(&run, None));
+                            }
+                            return over(&run, JobState::Failed, Some(error));
                         }
                         run.done.push(done(step, &report, warnings));
                         if !note(context, job, &run).await {
                             return cancelled(json!({"text": ""}));
                         }
+                    }
+                    Err(JobEnd::Over { result, .. }) => {
+                        return over(&run, JobState::Failed, Some(result["error"].clone()));
                     }
                     Err(end) => return end,
                 }
@@ -89,25 +90,18 @@ async fn work(
     cancel: &CancellationToken,
 ) -> Result<DispatchReport, JobEnd> {
     let settings = settings_of(context, &step.profile);
-    let wish = Wish {
-        reference: step.model.as_deref(),
-        profile: Some(&step.profile),
-        task_type: None,
-        text: &prompt,
-        needs: needs_of(&settings, 0),
-        directory: &order.directory,
-        policy: ModelPolicy::Dynamic,
+    let Some(choice) = order.choices.get(run.done.len()).cloned() else {
+        return Err(failed("usage", "no model was chosen for this step", "start it again"));
     };
-    let choice = pick(context, &wish).await.map_err(|error| failed(&error.class, &error.message, &error.hint))?;
     let schema = if step.judges { AnswerSchema::parse(&verdict_schema().to_string()).ok() } else { None };
     let selector = Selector::Exact(choice.model.clone());
     let request = Request { schema, ..Request::plain(prompt, selector, settings.mode, &order.directory) };
     let request = as_profile(request, &settings.system, settings.access, &settings.needs);
-    let mut options = options_of(context, order, job, None);
+    let job = JobRecord { choice: Some(choice.clone()), progress: value(run), ..job.clone() };
+    let mut options = options_of(order, &job, None);
     // The time that the caller gave is for one step; else the setting.
     options.timeout = options.timeout.or(Some(context.config.jobs.step_timeout));
     options.max_cost = order.max_cost.map(|most| most.less(Nano::from_usd(run.cost_usd).unwrap_or_default()));
-    let job = JobRecord { choice: Some(choice.clone()), progress: value(run), ..job.clone() };
     let told = JobNote { choice: Some(choice), ..JobNote::default() };
     drop(context.store.note_job(job.id, job.epoch, &told, now_micros()).await);
     one(context, &job, &request, &options, cancel).await.map_err(|refusal| refused(&refusal, cancel))
@@ -145,11 +139,15 @@ fn value(run: &Run) -> Value {
 }
 
 fn over(run: &Run, state: JobState, error: Option<Value>) -> JobEnd {
+    JobEnd::Over { state, result: outcome(run, error) }
+}
+
+/// What a run has come to.
+fn outcome(run: &Run, error: Option<Value>) -> Value {
     let text = run.done.iter().rev().find_map(|step| step.text.clone()).unwrap_or_default();
     let warnings: Vec<&String> = run.done.iter().flat_map(|step| &step.warnings).collect();
-    let result = json!({
+    json!({
         "text": text, "steps": run.done, "error": error, "warnings": warnings,
         "cost_usd": run.cost_usd, "cost_known": !run.cost_unknown,
-    });
-    JobEnd::Over { state, result }
+    })
 }

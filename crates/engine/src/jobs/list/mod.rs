@@ -3,7 +3,12 @@
 mod choice;
 mod money;
 
-use super::{JobError, ensure::has_runner, op::workers, show};
+use super::{
+    JobError,
+    ensure::has_runner,
+    op::{WorkerView, workers},
+    show,
+};
 use crate::Context;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -11,7 +16,7 @@ use switchyard_core::{
     job::{JobKind, JobState},
     task::Phase,
 };
-use switchyard_store::{JobFilter, TaskFilter};
+use switchyard_store::{JobFilter, TaskFilter, TaskRecord};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
@@ -66,6 +71,9 @@ impl View {
     }
 }
 
+/// Rows that are looked through for words.
+const SEARCHED: u32 = 500;
+
 /// What is to be listed, and what of it.
 #[derive(Debug, Clone)]
 pub struct Listing {
@@ -82,13 +90,16 @@ pub struct Listing {
 
 /// One document, whose rows are under the name of the view.
 pub async fn list(context: &Context, directory: &Path, listing: &Listing) -> Result<Value, JobError> {
+    refuse_unused(listing)?;
     let rows = match listing.view {
         View::Tasks => tasks(context, listing).await?,
         View::Workers => {
             let found = workers(context, listing.status.as_deref() == Some("stopped")).await?;
-            let found =
-                found.into_iter().filter(|worker| listing.worker.as_ref().is_none_or(|name| *name == worker.name));
-            found.filter_map(|worker| serde_json::to_value(worker).ok()).collect()
+            let fits = |worker: &WorkerView| {
+                listing.worker.as_ref().is_none_or(|name| *name == worker.name)
+                    && listing.status.as_ref().is_none_or(|status| *status == worker.state)
+            };
+            found.into_iter().filter(fits).filter_map(|worker| serde_json::to_value(worker).ok()).collect()
         }
         View::Profiles => choice::profiles(context, directory).await,
         View::Models => choice::models(context, directory).await?,
@@ -107,6 +118,24 @@ pub async fn list(context: &Context, directory: &Path, listing: &Listing) -> Res
     Ok(json!({"view": name, name: shown, "left_out": count.saturating_sub(limit)}))
 }
 
+/// A filter that a view has no use for is refused: an answer that ignores it is a wrong one.
+fn refuse_unused(listing: &Listing) -> Result<(), JobError> {
+    let given = [
+        (listing.status.is_some(), "status", &[View::Tasks, View::Workers][..]),
+        (listing.kind.is_some(), "kind", &[View::Tasks][..]),
+        (listing.worker.is_some(), "workerId", &[View::Tasks, View::Workers][..]),
+        (listing.id.is_some(), "taskId", &[View::Output][..]),
+    ];
+    match given.into_iter().find(|(is_given, _, views)| *is_given && !views.contains(&listing.view)) {
+        None => Ok(()),
+        Some((_, name, views)) => {
+            let views: Vec<&str> = views.iter().map(|view| view.as_str()).collect();
+            let message = format!("`{name}` means nothing for view \"{}\"", listing.view.as_str());
+            Err(JobError::usage(message, format!("it is for: {}", views.join(", "))))
+        }
+    }
+}
+
 fn matching(rows: Vec<Value>, listing: &Listing) -> Vec<Value> {
     let words: Vec<String> =
         listing.query.as_deref().unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
@@ -118,58 +147,67 @@ fn matching(rows: Vec<Value>, listing: &Listing) -> Vec<Value> {
 }
 
 async fn tasks(context: &Context, listing: &Listing) -> Result<Vec<Value>, JobError> {
+    // Words are looked for in what is there, not only in what would be shown.
+    let limit = if listing.query.is_some() { SEARCHED } else { listing.limit.saturating_add(1) };
     let mut views = Vec::new();
+    let status = listing.status.as_deref();
+    let (state, phase) = (
+        status.and_then(JobState::parse),
+        status.and_then(|word| Phase::ALL.into_iter().find(|phase| phase.as_str() == word)),
+    );
+    if let Some(word) = status.filter(|_| state.is_none() && phase.is_none()) {
+        let known = Phase::ALL.into_iter().map(Phase::as_str).chain(["paused"]);
+        return Err(JobError::choose(format!("there is no status `{word}`"), known));
+    }
     let supervised_only = listing.kind.as_deref() == Some("supervised");
-    if !supervised_only {
-        let states = match listing.status.as_deref() {
-            None => Vec::new(),
-            Some(word) => JobState::parse(word).map(|state| vec![state]).unwrap_or_default(),
-        };
-        let unknown_state = listing.status.is_some() && states.is_empty();
-        let kind = match listing.kind.as_deref() {
-            None => None,
-            Some(word) => Some(JobKind::parse(word).ok_or_else(|| {
-                let kinds = JobKind::ALL.iter().map(|kind| kind.as_str()).chain(["supervised"]);
-                JobError::choose(format!("there is no kind `{word}`"), kinds)
-            })?),
-        };
-        let filter = JobFilter { states, kind, worker: listing.worker.clone(), limit: listing.limit };
-        if !unknown_state {
-            for job in context.store.jobs(&filter).await? {
-                views.push(show::of_job(context, job).await?);
-            }
+    let kind = match listing.kind.as_deref().filter(|_| !supervised_only) {
+        None => None,
+        Some(word) => Some(JobKind::parse(word).ok_or_else(|| {
+            let kinds = JobKind::ALL.iter().map(|kind| kind.as_str()).chain(["supervised"]);
+            JobError::choose(format!("there is no kind `{word}`"), kinds)
+        })?),
+    };
+    if !supervised_only && (status.is_none() || state.is_some()) {
+        let states = state.map(|state| vec![state]).unwrap_or_default();
+        let filter = JobFilter { states, kind, worker: listing.worker.clone(), limit };
+        for job in context.store.jobs(&filter).await? {
+            views.push((job.created_at, show::of_job(context, job).await?));
         }
     }
-    if listing.worker.is_none() && (supervised_only || listing.kind.is_none()) {
-        let phase = match listing.status.as_deref() {
-            None => None,
-            Some(word) => match Phase::ALL.into_iter().find(|phase| phase.as_str() == word) {
-                Some(phase) => Some(phase),
-                None if word == "paused" => {
-                    return Ok(views.iter().filter_map(|view| serde_json::to_value(view).ok()).collect());
-                }
-                None => {
-                    let known = Phase::ALL.into_iter().map(Phase::as_str).chain(["paused"]);
-                    return Err(JobError::choose(format!("there is no status `{word}`"), known));
-                }
-            },
-        };
-        let filter = TaskFilter { phase, limit: listing.limit, ..TaskFilter::default() };
-        for record in context.store.tasks(&filter).await? {
-            views.push(show::of_task(context, &record).await?);
+    let with_tasks = listing.worker.is_none() && (supervised_only || listing.kind.is_none());
+    if with_tasks && (status.is_none() || phase.is_some()) {
+        for record in newest_tasks(context, phase, limit as usize).await? {
+            views.push((record.task.created_at, show::of_task(context, &record).await?));
         }
     }
-    Ok(views.iter().filter_map(|view| serde_json::to_value(view).ok()).collect())
+    views.sort_by_key(|(created, _)| std::cmp::Reverse(*created));
+    Ok(views.iter().filter_map(|(_, view)| serde_json::to_value(view).ok()).collect())
+}
+
+/// The store reads tasks in the order in which they came; of those the last.
+async fn newest_tasks(context: &Context, phase: Option<Phase>, most: usize) -> Result<Vec<TaskRecord>, JobError> {
+    let mut found: std::collections::VecDeque<TaskRecord> = std::collections::VecDeque::new();
+    let mut after = 0;
+    loop {
+        let filter = TaskFilter { phase, after, limit: SEARCHED, ..TaskFilter::default() };
+        let page = context.store.tasks(&filter).await?;
+        let Some(last) = page.last() else { break };
+        after = last.number;
+        let is_whole = page.len() == SEARCHED as usize;
+        found.extend(page);
+        while found.len() > most {
+            found.pop_front();
+        }
+        if !is_whole {
+            break;
+        }
+    }
+    Ok(found.into())
 }
 
 async fn status(context: &Context) -> Result<Value, JobError> {
-    let open = JobFilter {
-        states: vec![JobState::Queued, JobState::Running, JobState::Paused],
-        limit: 10_000,
-        ..JobFilter::default()
-    };
-    let jobs = context.store.jobs(&open).await?;
-    let count = |state: JobState| jobs.iter().filter(|job| job.state == state).count();
+    let counts = context.store.job_counts().await?;
+    let count = |wanted: JobState| counts.iter().find(|(state, _)| *state == wanted).map_or(0, |(_, count)| *count);
     let tasks: serde_json::Map<String, Value> = context
         .store
         .task_counts(None)

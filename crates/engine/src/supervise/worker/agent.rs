@@ -1,7 +1,7 @@
 //! Having the work done: by a model in OpenCode, or by a command.
 
 use super::{
-    WorkError,
+    Hands, WorkError, direct,
     ended::Ended,
     life::Life,
     parent::Parent,
@@ -10,7 +10,10 @@ use super::{
 use crate::{
     Context,
     dispatch::{DispatchReport, Options, Refusal, dispatch},
-    supervise::spawn::log_dir,
+    supervise::{
+        spawn::log_dir,
+        tidy::{WORKER_MARK, mark_of},
+    },
 };
 use std::ffi::OsString;
 use switchyard_core::{
@@ -169,20 +172,34 @@ async fn run_command(context: &Context, record: &TaskRecord, command: &str, plac
         deadline: context.config.supervise.deadline_for(task.spec.estimate_seconds).unwrap_or(std::time::Duration::MAX),
         log: log_dir(context, &task.id).join(format!("{}.out", task.epoch)),
     };
-    let own = context.program.clone();
-    let running = tokio::task::spawn_blocking(move || check.run(&own));
-    let finished = tokio::select! {
-        finished = running => finished,
-        // The process ends soon after this, and with it all that the guard holds.
-        () = life.stop().cancelled() => return Ended::with(End::Stopped { why: life.why_stopped().unwrap_or(Stop::Cancelled) }),
+    let stopped = || Ended::with(End::Stopped { why: life.why_stopped().unwrap_or(Stop::Cancelled) });
+    let checked = match life.hands() {
+        Hands::Own => {
+            let mark = (WORKER_MARK, mark_of(context, &task.id, task.epoch));
+            match direct::run(&check, mark, life.stop()).await.transpose() {
+                Some(checked) => checked,
+                None => return stopped(),
+            }
+        }
+        Hands::Guarded => {
+            let own = context.program.clone();
+            let running = tokio::task::spawn_blocking(move || check.run(&own));
+            tokio::select! {
+                finished = running => match finished {
+                    Ok(checked) => checked,
+                    Err(error) => return Ended::not_started(error.to_string()),
+                },
+                // The process ends soon after this, and with it all that the guard holds.
+                () = life.stop().cancelled() => return stopped(),
+            }
+        }
     };
-    match finished {
-        Ok(Ok(checked)) => {
+    match checked {
+        Ok(checked) => {
             let said = shortened(&checked.tail);
             Ended { said, ..Ended::with(End::Exit { exit: exit_of(checked.exit) }) }
         }
-        Ok(Err(error)) => Ended::not_started(format!("failed to {error}")),
-        Err(error) => Ended::not_started(error.to_string()),
+        Err(error) => Ended::not_started(format!("failed to {error}")),
     }
 }
 
@@ -211,9 +228,6 @@ pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString
     let port = 20_000 + record.number.rem_euclid(2000) * 10;
     variables.push(("SWITCHYARD_TASK".into(), record.task.id.as_str().into()));
     variables.push(("SWITCHYARD_PORT".into(), port.to_string().into()));
-    variables.push((
-        crate::supervise::WORKER_MARK.into(),
-        crate::supervise::tidy::mark_of(context, &record.task.id, record.task.epoch).into(),
-    ));
+    variables.push((WORKER_MARK.into(), mark_of(context, &record.task.id, record.task.epoch).into()));
     variables
 }

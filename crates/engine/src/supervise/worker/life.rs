@@ -1,5 +1,6 @@
 //! The life of a claim while its worker is at it: the lease is lengthened, and the worker learns when it is over.
 
+use super::Hands;
 use crate::Context;
 use std::sync::{
     Arc, Mutex,
@@ -25,6 +26,7 @@ const REMEMBERED: usize = 400;
 /// Stops whatever listens to `stop`, once there is a reason to.
 #[derive(Debug)]
 pub(super) struct Life {
+    hands: Hands,
     shared: Arc<Shared>,
     keeping: JoinHandle<()>,
 }
@@ -42,7 +44,7 @@ struct Shared {
 }
 
 impl Life {
-    pub(super) fn begin(context: &Context, id: &TaskId, epoch: i64) -> Self {
+    pub(super) fn begin(context: &Context, id: &TaskId, epoch: i64, hands: Hands) -> Self {
         let shared = Arc::new(Shared {
             stop: CancellationToken::new(),
             done: CancellationToken::new(),
@@ -53,7 +55,11 @@ impl Life {
             calls: Mutex::new(Vec::new()),
         });
         let keeping = tokio::spawn(keep(context.clone(), id.clone(), epoch, Arc::clone(&shared)));
-        Self { shared, keeping }
+        Self { hands, shared, keeping }
+    }
+
+    pub(super) fn hands(&self) -> Hands {
+        self.hands
     }
 
     /// Ends with the claim, and with a reason to stop.

@@ -5,15 +5,19 @@
 
 mod agent;
 mod deliver;
+mod direct;
 mod ended;
 mod gather;
 mod life;
 mod opinion;
+mod output;
 mod parent;
 mod place;
 mod pull_request;
+mod standby;
 mod verify;
 
+pub use standby::stand_by;
 pub use verify::{Verified, VerifyError, verify};
 
 pub(crate) use place::git;
@@ -30,7 +34,7 @@ pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, Strin
 }
 
 use super::{
-    change::{ChangeError, With, change_as},
+    change::{ChangeError, With, change_held},
     fault::fault,
 };
 use crate::{
@@ -66,26 +70,57 @@ pub enum WorkError {
     Store(#[from] StoreError),
     #[error("failed to look at this process: {0}")]
     Io(#[from] std::io::Error),
+    #[error("the order `{0}` makes no sense")]
+    Order(String),
     /// The claim was taken over while this worker was at it.
     #[error("the claim is over")]
     Over,
 }
 
+/// How the commands of a worker are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hands {
+    /// Each by a guard of its own.
+    Guarded,
+    /// As children of the worker, which is guarded itself.
+    Own,
+}
+
+/// How a claim came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    ToItsEnd,
+    /// It was stopped: who knows what is left of it.
+    Stopped,
+}
+
 /// Carries a claim from where it stands to its end.
 pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), WorkError> {
+    let record = context.store.task(id).await?;
+    if record.task.epoch != epoch {
+        return Err(ChangeError::Fenced { task: id.clone(), epoch, now: record.task.epoch }.into());
+    }
+    carry(context, Box::new(record), Hands::Guarded).await.map(drop)
+}
+
+async fn carry(context: &Context, record: Box<TaskRecord>, hands: Hands) -> Result<Carried, WorkError> {
     let now = now_micros();
+    let task = &record.task;
     let note = RunNote {
         worker: Some(this_process()?),
         started_at: Some(now),
         lease_until: Some(now.saturating_add(micros(context.config.supervise.lease))),
+        // A place that is there already is known from the start.
+        worktree: place::given(task).map(|place| place.directory.display().to_string()),
         ..RunNote::default()
     };
     fault(context, "start");
-    let record = change_as(context, id, epoch, &Event::Start, &With { note, ..With::default() }).await?;
-    let life = Life::begin(context, id, epoch);
-    let worked = stages(context, record, &life).await;
+    let started = change_held(context, &record, &Event::Start, &With { note, ..With::default() }).await?;
+    let life = Life::begin(context, &task.id, task.epoch, hands);
+    let worked = stages(context, started, &life).await;
+    let stopped = life.stop().is_cancelled();
     life.end().await;
-    worked
+    worked.map(|()| if stopped { Carried::Stopped } else { Carried::ToItsEnd })
 }
 
 async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> Result<(), WorkError> {
@@ -117,7 +152,7 @@ async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> 
 /// The next state. Somebody may have said "stop" in the meantime: then the task is read again as it is.
 async fn step(context: &Context, record: &TaskRecord, event: Event, with: With) -> Result<Box<TaskRecord>, WorkError> {
     let (id, epoch) = (&record.task.id, record.task.epoch);
-    match change_as(context, id, epoch, &event, &with).await {
+    match change_held(context, record, &event, &with).await {
         Ok(record) => Ok(record),
         Err(ChangeError::Illegal(illegal)) => {
             let now = context.store.task(id).await?;
@@ -136,23 +171,12 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
         let note = RunNote { outcome: Some("given back".to_owned()), ..RunNote::default() };
         return step(context, record, postpone, With { note, ..With::default() }).await;
     }
-    let runs = context.store.runs(&record.task.id).await?;
-    let run = current(&runs, record.task.epoch);
-    let ended = match place::prepare(context, &record.task, &runs).await {
-        Ok(place) => {
-            let note = RunNote {
-                worktree: Some(place.directory.display().to_string()),
-                branch: place.branch.clone(),
-                base: place.base.clone(),
-                ..RunNote::default()
-            };
+    let ended = match place::given(&record.task) {
+        Some(place) => {
             fault(context, "placed");
-            if !context.store.note_run(&record.task.id, record.task.epoch, &note).await? {
-                return Err(WorkError::Over);
-            }
-            agent::run(context, record, run, &place, life).await?
+            agent::run(context, record, None, &place, life).await?
         }
-        Err(failure) => Ended::not_started(failure.detail),
+        None => in_worktree(context, record, life).await?,
     };
     if life.is_over() {
         return Err(WorkError::Over);
@@ -168,6 +192,28 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
     let worked = step(context, record, Event::Worked, With { note, ..With::default() }).await;
     fault(context, "worked");
     worked
+}
+
+/// Has it done in a worktree, that is made or found again.
+async fn in_worktree(context: &Context, record: &TaskRecord, life: &Life) -> Result<Ended, WorkError> {
+    let runs = context.store.runs(&record.task.id).await?;
+    let run = current(&runs, record.task.epoch);
+    match place::prepare(context, &record.task, &runs).await {
+        Ok(place) => {
+            let note = RunNote {
+                worktree: Some(place.directory.display().to_string()),
+                branch: place.branch.clone(),
+                base: place.base.clone(),
+                ..RunNote::default()
+            };
+            fault(context, "placed");
+            if !context.store.note_run(&record.task.id, record.task.epoch, &note).await? {
+                return Err(WorkError::Over);
+            }
+            agent::run(context, record, run, &place, life).await
+        }
+        Err(failure) => Ok(Ended::not_started(failure.detail)),
+    }
 }
 
 /// A task that was written down in TODO.md is claimed there as well, which is the lock between stores. When that

@@ -56,12 +56,20 @@ pub(super) fn author(git: &Git, directory: &Path) -> Author {
     }
 }
 
+/// The place of a task that is done in place.
+pub(super) fn given(task: &Task) -> Option<Place> {
+    let repository = PathBuf::from(&task.spec.repository);
+    (task.spec.place == Where::Directory).then(|| Place {
+        directory: repository.clone(),
+        repository,
+        branch: None,
+        base: None,
+    })
+}
+
 /// The working tree of a task, made or found again.
 pub(super) async fn prepare(context: &Context, task: &Task, runs: &[RunRecord]) -> Result<Place, Failure> {
     let repository = PathBuf::from(&task.spec.repository);
-    if task.spec.place == Where::Directory {
-        return Ok(Place { directory: repository.clone(), repository, branch: None, base: None });
-    }
     let root = worktrees(context).join(format!(
         "{}-{}",
         repository.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().into_owned()),

@@ -1,7 +1,8 @@
-//! `switchyard spec`: the task artifacts below `.ai/tasks`. Configuration, store and OpenCode are not needed for them.
+//! `switchyard spec`: the task artifacts below `.ai/tasks`. Configuration, store and OpenCode are needed only to run them.
 
 mod check;
 mod new;
+mod run;
 mod status;
 
 use super::{Global, input};
@@ -21,6 +22,8 @@ pub enum SpecCommand {
     Check(check::CheckArgs),
     /// Show how far tasks are, from their files alone
     Status(status::StatusArgs),
+    /// Have the work of a spec done: each role as a supervised task, the validator last
+    Run(Box<run::RunArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -43,6 +46,7 @@ pub async fn run(global: &Global, command: &SpecCommand) -> Result<ExitCode, Fai
         SpecCommand::New(args) => new::run(global, args),
         SpecCommand::Check(args) => check::run(global, args),
         SpecCommand::Status(args) => status::run(global, args),
+        SpecCommand::Run(args) => run::run(global, args).await,
     }
 }
 

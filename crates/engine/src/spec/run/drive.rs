@@ -1,0 +1,226 @@
+//! The run itself: looks how far everything is, adds what may begin, waits, and looks again; beside it a supervisor for
+//! the batch of this spec alone. It may end at any moment, and be begun again.
+
+use super::{
+    RunError, Teller, Told, Wish,
+    look::{Known, Seen, look},
+    moves::{Delivery, Moves, Sight},
+    names::Names,
+    order::Orders,
+    plan::Plan,
+    report::{RunReport, Stand, Stuck, reason, report, spent},
+};
+use crate::{
+    Context,
+    supervise::{self, AddError, NewTaskOrder, Watcher, pulse, supervise},
+};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use switchyard_core::{
+    Nano,
+    spec::{Report, State as Files},
+    task::{Agent, Deliver, TaskId},
+};
+use switchyard_host::{clock::now_micros, git::Base};
+use switchyard_store::{BatchRecord, ErrorKind};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// How often it is looked how far the tasks are.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Passes for what the last task leaves to be done.
+const OWED: u32 = 20;
+
+/// Runs until everything is handed over or nothing can go on without a person.
+pub async fn run(context: &Context, plan: Plan, wish: &Wish, teller: &Teller) -> Result<RunReport, RunError> {
+    if wish.deliver != Deliver::Branch && matches!(plan.base, Base::Commit(_)) {
+        let message = "no branch is checked out, and only a branch can be delivered to".to_owned();
+        return Err(RunError::Usage { message, hint: "check out a branch, or use `--deliver branch`".to_owned() });
+    }
+    let names = Names::choose(context, &plan).await?;
+    let mut drive =
+        Drive { context, plan: Arc::new(plan), names, wish, teller, known: Known::default(), told: HashMap::new() };
+    drive.refuse_unready().await?;
+    make_batch(context, &drive.names.batch).await?;
+    let batch = drive.names.batch.clone();
+    let cancel = CancellationToken::new();
+    let watcher = watcher(teller);
+    let driving = async {
+        let ended = drive.to_the_end().await;
+        cancel.cancel();
+        ended
+    };
+    let (ended, ()) = tokio::join!(driving, supervise(context, Some(&batch), &watcher, &cancel));
+    for _ in 0..OWED {
+        if pulse(context, Some(&batch)).await.map_or(true, |done| done.is_idle()) {
+            break;
+        }
+    }
+    ended
+}
+
+async fn make_batch(context: &Context, name: &str) -> Result<(), RunError> {
+    let batch = BatchRecord { name: name.to_owned(), concurrency: 0, paused: false, created_at: now_micros() };
+    match context.store.create_batch(&batch).await {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Conflict => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn watcher(teller: &Teller) -> Watcher {
+    let teller = Arc::clone(teller);
+    let last = std::sync::Mutex::new(None);
+    Arc::new(move |told| match told {
+        supervise::Told::Trouble(error) => teller(Told::Trouble(&error.to_string())),
+        supervise::Told::Pulse(pulse) => {
+            let Ok(mut last) = last.lock() else { return };
+            if let Some(held) = pulse.held.as_deref().filter(|_| pulse.held != *last) {
+                teller(Told::Held(held));
+            }
+            last.clone_from(&pulse.held);
+        }
+    })
+}
+
+struct Drive<'a> {
+    context: &'a Context,
+    plan: Arc<Plan>,
+    names: Names,
+    wish: &'a Wish,
+    teller: &'a Teller,
+    known: Known,
+    /// What was last told of each task.
+    told: HashMap<TaskId, Stand>,
+}
+
+impl Drive<'_> {
+    /// A part whose files say that nobody can begin is refused, unless its work has begun.
+    async fn refuse_unready(&mut self) -> Result<(), RunError> {
+        let seen = look(self.context, &self.plan, &self.names, &mut self.known).await?;
+        for (place, part) in self.plan.parts.iter().enumerate() {
+            let begun = seen.iter().any(|seen| seen.part == Some(place));
+            if begun || part.standing.next.is_some() || part.standing.state == Files::Passed {
+                continue;
+            }
+            let why = part.standing.reason.clone().unwrap_or_else(|| part.standing.state.as_str().to_owned());
+            let hint = match part.standing.state {
+                Files::Failed => format!("take {} out of the way and commit that", part.report(Report::Validation)),
+                _ => format!("mend that in {}, commit it, and run this again", part.directory),
+            };
+            return Err(RunError::Refused { message: format!("{}: {why}, so nothing runs", part.directory), hint });
+        }
+        Ok(())
+    }
+
+    async fn to_the_end(&mut self) -> Result<RunReport, RunError> {
+        loop {
+            let seen = look(self.context, &self.plan, &self.names, &mut self.known).await?;
+            self.tell(&seen);
+            let plan = Arc::clone(&self.plan);
+            let sight = Sight { plan: &plan, names: &self.names, wish: self.wish, seen: &seen };
+            let mut moves = sight.moves()?;
+            let added = self.begin(&mut moves, &seen).await?;
+            if !added && !moves.waits {
+                let source = sight.source()?;
+                return report(self.context, &plan, self.wish, source, &seen, &moves.stuck).await;
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn tell(&mut self, seen: &[Seen]) {
+        for seen in seen {
+            let stand = Stand::of(&seen.outcome);
+            if self.told.insert(seen.id().clone(), stand) != Some(stand) {
+                let why = reason(seen).unwrap_or_default();
+                (self.teller)(Told::Became { task: seen.id(), stand, reason: &why });
+            }
+        }
+    }
+
+    /// Adds what may begin; true when something was added.
+    async fn begin(&self, moves: &mut Moves<'_>, seen: &[Seen]) -> Result<bool, RunError> {
+        let orders = Orders { context: self.context, plan: &self.plan, names: &self.names, wish: self.wish };
+        let mut added = false;
+        for Delivery { part, from, into, deliver } in &moves.deliveries {
+            let part = part.and_then(|part| self.plan.parts.get(part));
+            added |= self.add(orders.deliver(part, from, into, *deliver)?).await?;
+        }
+        if moves.turns.is_empty() {
+            return Ok(added);
+        }
+        let share = match self.money(seen, moves.turns.len()).await? {
+            Money::NoLimit => None,
+            Money::Share(share) => Some(share),
+            Money::Bound => {
+                moves.waits = true;
+                return Ok(added);
+            }
+            Money::Spent => {
+                let reason = "what the spec may cost is spent".to_owned();
+                let next = format!("give it more: `switchyard spec run {} --max-cost USD`", self.plan.name);
+                let part = moves
+                    .turns
+                    .first()
+                    .and_then(|turn| self.plan.parts.iter().position(|part| part.directory == turn.part.directory));
+                moves.stuck.push(Stuck { part, reason, next });
+                return Ok(added);
+            }
+        };
+        for turn in &moves.turns {
+            added |= self.add(orders.role(turn, share)?).await?;
+        }
+        Ok(added)
+    }
+
+    /// Somebody else may have added the same in this moment; then it is there, which is all that matters.
+    async fn add(&self, order: NewTaskOrder) -> Result<bool, RunError> {
+        let (id, base) = (order.id.clone(), order.spec.base.clone());
+        match supervise::add(self.context, vec![order]).await {
+            Ok(ids) => {
+                for task in &ids {
+                    (self.teller)(Told::Added { task, base: &base });
+                }
+                Ok(true)
+            }
+            Err(AddError::Store(error)) if error.kind() == ErrorKind::Conflict => {
+                let there = match &id {
+                    Some(id) => self.context.store.task(id).await.ok(),
+                    None => None,
+                };
+                match there.filter(|record| self.names.is_ours(&self.plan, &record.task)) {
+                    Some(_) => Ok(true),
+                    None => Err(AddError::Store(error).into()),
+                }
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What each of the next tasks may cost: its share of what nobody has spent or may still spend.
+    async fn money(&self, seen: &[Seen], turns: usize) -> Result<Money, RunError> {
+        let Some(most) = self.wish.max_cost else { return Ok(Money::NoLimit) };
+        let mut left = most;
+        let mut bound = false;
+        for seen in seen.iter().filter(|seen| matches!(seen.record.task.spec.agent, Agent::Opencode { .. })) {
+            let spent = spent(self.context, seen).await?;
+            let open = if seen.is_settled() { None } else { seen.record.task.spec.max_cost };
+            bound |= !seen.is_settled();
+            left = left.less(open.map_or(spent, |open| if open.0 > spent.0 { open } else { spent }));
+        }
+        let share = left.0 / i64::try_from(turns.max(1)).unwrap_or(i64::MAX);
+        Ok(match (share > 0, bound) {
+            (true, _) => Money::Share(Nano(share)),
+            (false, true) => Money::Bound,
+            (false, false) => Money::Spent,
+        })
+    }
+}
+
+enum Money {
+    NoLimit,
+    Share(Nano),
+    /// Others may still spend it, and perhaps do not.
+    Bound,
+    Spent,
+}

@@ -1,0 +1,76 @@
+//! What the commits of a repository hold, read without a checkout.
+
+use super::super::MOST_BYTES;
+use std::{ffi::OsStr, io, path::Path, process::Command};
+use switchyard_host::{
+    bounded::{self, RunError},
+    git::{Git, GitError},
+};
+
+/// Variables by which git would look into another repository.
+const MISLEADING: [&str; 6] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+
+/// The text of a file in a commit; nothing when it is not there, no plain file, or larger than anybody reads.
+pub(super) fn text_at(repository: &Path, commit: &str, path: &str) -> Result<Option<String>, GitError> {
+    let words = ["ls-tree", "-z", "-l", "--full-tree", "--end-of-options", commit, "--", path];
+    let listed = String::from_utf8_lossy(&run(repository, &words)?).into_owned();
+    let entry = listed.split('\0').filter_map(|entry| entry.split_once('\t')).find(|(_, name)| *name == path);
+    let Some((fields, _)) = entry else { return Ok(None) };
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let [mode, "blob", object, size] = fields.as_slice() else { return Ok(None) };
+    let small = size.parse::<u64>().is_ok_and(|size| size <= MOST_BYTES);
+    if !mode.starts_with("100") || !small {
+        return Ok(None);
+    }
+    Ok(String::from_utf8(run(repository, &["cat-file", "blob", object])?).ok())
+}
+
+/// Whether anything is there, whatever it is.
+pub(super) fn is_at(repository: &Path, commit: &str, path: &str) -> Result<bool, GitError> {
+    let words = ["ls-tree", "-z", "--name-only", "--full-tree", "--end-of-options", commit, "--", path];
+    Ok(!run(repository, &words)?.is_empty())
+}
+
+/// Whether git would leave a file out that is made there.
+pub(super) fn is_ignored(directory: &Path, path: &str) -> Result<bool, GitError> {
+    match run(directory, &["check-ignore", "--quiet", "--", path]) {
+        Ok(_) => Ok(true),
+        Err(GitError::Failed { code: Some(1), .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What differs between two commits, as paths from the top.
+pub(super) fn changed(repository: &Path, from: &str, to: &str) -> Result<Vec<String>, GitError> {
+    let paths = Git::default().changed_between(repository, from, to)?;
+    Ok(paths.iter().map(|path| path.display().to_string()).collect())
+}
+
+fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S]) -> Result<Vec<u8>, GitError> {
+    let git = Git::default();
+    let mut command = Command::new(&git.program);
+    for name in MISLEADING {
+        command.env_remove(name);
+    }
+    command
+        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("LC_ALL", "C")])
+        .arg("--no-pager")
+        .arg("-C")
+        .arg(directory)
+        .args(args);
+    let shown = || {
+        let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
+        std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
+    };
+    match bounded::run(&mut command, git.deadline) {
+        Ok(finished) if finished.status.success() => Ok(finished.stdout),
+        Ok(finished) => {
+            let stderr = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
+            Err(GitError::Failed { command: shown(), code: finished.status.code(), stderr })
+        }
+        Err(RunError::Start(error)) if error.kind() == io::ErrorKind::NotFound => Err(GitError::Missing),
+        Err(RunError::Start(source) | RunError::Wait(source)) => Err(GitError::Run { command: shown(), source }),
+        Err(RunError::Deadline { deadline, .. }) => Err(GitError::Deadline { command: shown(), deadline }),
+    }
+}

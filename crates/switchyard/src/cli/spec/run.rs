@@ -1,0 +1,196 @@
+//! `switchyard spec run`: the roles of a spec one after the other, each as a supervised task, until the verdict.
+
+use super::{Where, read};
+use crate::{
+    cli::{Global, input},
+    failure::{Exit, Failure},
+    ui::{self, Format},
+};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::{process::ExitCode, sync::Arc};
+use switchyard_core::{Nano, compare::clean_line, task::Deliver};
+use switchyard_engine::{
+    Context,
+    spec::run::{self as engine, PartReport, Plan, Planned, RunError, RunReport, Stand, Teller, Told, Wish},
+};
+use switchyard_store::ErrorKind;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  switchyard spec run 7 --dry-run
+  switchyard spec run add-export --verify \"cargo test\" --deliver merge
+  switchyard spec run 7 --tier sonnet --max-cost 5
+
+It may be ended at any moment: what is at work goes on by itself, and the same command takes it up.")]
+pub struct RunArgs {
+    /// The task by its number, its name or its directory
+    #[arg(value_name = "ID|PATH")]
+    task: String,
+    /// What becomes of validated work: a branch that is ready, a merge into what is checked out, or a pull request
+    #[arg(long, value_enum, value_name = "HOW", default_value = "branch")]
+    deliver: How,
+    /// The model that works, or a tag, as for dispatch
+    #[arg(short, long, value_name = "P/M[@VARIANT]")]
+    model: Option<String>,
+    /// The tier to begin with
+    #[arg(long)]
+    tier: Option<String>,
+    /// A command that has to end with 0 from the implementer on; may be repeated
+    #[arg(long, value_name = "CMD")]
+    verify: Vec<String>,
+    /// The most that the whole spec may cost
+    #[arg(long, value_name = "USD", value_parser = input::dollars)]
+    max_cost: Option<Nano>,
+    #[command(flatten)]
+    at: Where,
+    /// Only show who would work, from which branch, and on what
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum How {
+    Branch,
+    Merge,
+    Pr,
+}
+
+pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
+    let (place, here) = args.at.place()?;
+    let plan = engine::plan(&place, &here, &args.task).map_err(failure)?;
+    let wish = Wish {
+        deliver: match args.deliver {
+            How::Branch => Deliver::Branch,
+            How::Merge => Deliver::Merge,
+            How::Pr => Deliver::Pr,
+        },
+        model: args.model.clone(),
+        tier: args.tier.clone(),
+        verify: args.verify.clone(),
+        max_cost: args.max_cost,
+    };
+    let context = global.context().await?;
+    if args.dry_run {
+        return preview(global, &context, plan, &wish).await;
+    }
+    let name = plan.name.to_string();
+    let format = global.format();
+    let teller: Teller = Arc::new(move |told| tell(&told));
+    let report = tokio::select! {
+        report = engine::run(&context, plan, &wish, &teller) => report.map_err(failure)?,
+        () = input::interrupted() => {
+            let hint = format!("`switchyard spec run {name}` takes it up");
+            return Err(Failure::failed("ended before the spec was done; what is at work goes on by itself", hint));
+        }
+    };
+    match format {
+        Format::Json => ui::json(&report),
+        Format::People => show(&report),
+    }
+    Ok(if report.outcome == Stand::Done { ExitCode::SUCCESS } else { ExitCode::from(Exit::Work as u8) })
+}
+
+fn tell(told: &Told<'_>) {
+    match told {
+        Told::Added { task, base } => ui::note(&format!("{task} begins from {base}")),
+        Told::Became { stand: Stand::Waiting | Stand::Running, .. } => {}
+        Told::Became { task, stand, reason } if reason.is_empty() => ui::note(&format!("{task}: {}", stand.as_str())),
+        Told::Became { task, stand, reason } => {
+            ui::note(&format!("{task}: {} ({})", stand.as_str(), clean_line(reason, 200)));
+        }
+        Told::Held(why) => ui::note(&format!("nothing more is started at the moment: {}", clean_line(why, 200))),
+        Told::Trouble(why) => ui::complain(&format!("a pass failed and is tried again: {}", clean_line(why, 300))),
+    }
+}
+
+fn show(report: &RunReport) {
+    let rows: Vec<Vec<String>> = report.units.iter().flat_map(rows).collect();
+    if !rows.is_empty() {
+        ui::result(&ui::table(&["UNIT", "ROLE", "CYCLE", "OUTCOME", "BRANCH", "COST"], &rows));
+    }
+    if report.outcome == Stand::Done {
+        let place = match (&report.delivered, &report.branch) {
+            (Some(delivered), _) => format!(": {}", clean_line(delivered, 200)),
+            (None, Some(branch)) => format!(", ready on {branch}"),
+            (None, None) => " before, and there was nothing to do".to_owned(),
+        };
+        ui::result(&format!("{} is validated{place}", report.id));
+        return;
+    }
+    ui::complain(&format!(
+        "{} needs a person: {}",
+        report.id,
+        clean_line(report.reason.as_deref().unwrap_or("-"), 600)
+    ));
+    if let Some(next) = &report.next {
+        ui::note(&clean_line(next, 600));
+    }
+}
+
+fn rows(part: &PartReport) -> Vec<Vec<String>> {
+    let unit = part.unit.clone().unwrap_or_default();
+    let row = |role: &switchyard_engine::spec::run::RoleReport| {
+        let cost = format!("${:.4}", role.cost_usd);
+        vec![
+            unit.clone(),
+            role.role.into(),
+            role.cycle.to_string(),
+            role.outcome.as_str().into(),
+            role.branch.clone(),
+            cost,
+        ]
+    };
+    if part.roles.is_empty() && part.unit.is_some() {
+        return vec![vec![unit.clone(), String::new(), String::new(), part.outcome.as_str().into()]];
+    }
+    part.roles.iter().map(row).collect()
+}
+
+async fn preview(global: &Global, context: &Context, plan: Plan, wish: &Wish) -> Result<ExitCode, Failure> {
+    let (name, base) = (plan.name.to_string(), plan.base.name().to_owned());
+    let planned = engine::preview(context, plan, wish).await.map_err(failure)?;
+    match global.format() {
+        Format::Json => {
+            ui::json(&json!({"id": name, "base": base, "deliver": wish.deliver.as_str(), "would_run": planned}));
+        }
+        Format::People => {
+            let rows: Vec<Vec<String>> = planned.iter().map(planned_row).collect();
+            ui::result(&ui::table(&["WAVE", "UNIT", "ROLE", "TASK", "STATE", "FROM", "MAY CHANGE"], &rows));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn planned_row(step: &Planned) -> Vec<String> {
+    let allowed = match (step.allow.as_slice(), step.deny.as_slice()) {
+        ([], []) => "what was validated".to_owned(),
+        ([], deny) => format!("all but {}", deny.join(", ")),
+        (allow, _) => allow.join(", "),
+    };
+    vec![
+        step.wave.to_string(),
+        step.unit.clone().unwrap_or_default(),
+        step.role.into(),
+        step.task.clone(),
+        step.stand.as_str().into(),
+        step.base.clone(),
+        clean_line(&allowed, 120),
+    ]
+}
+
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Read(error) => read(error),
+        RunError::Usage { message, hint } => Failure::usage(message, hint),
+        RunError::Refused { message, hint } => Failure::refused(message, hint),
+        RunError::Add(error) => error.into(),
+        RunError::Change(error) => Failure::task(error),
+        RunError::Store(error) if error.kind() == ErrorKind::Conflict => Failure::refused(error, "run it again"),
+        RunError::Store(error) => error.into(),
+        RunError::Git(_) | RunError::CutOff => Failure::unavailable("git", error, "see that `git status` works there"),
+        RunError::Name(_) => Failure::refused(error, "rename the directory of the task"),
+        RunError::Handoff(_) => Failure::unavailable("host", error, "look at who may write there"),
+    }
+}
