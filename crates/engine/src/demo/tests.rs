@@ -67,6 +67,7 @@ fn report(stage: Stage) -> DispatchReport {
         full_text_path: None,
         warnings: vec!["try 1 did not fit the schema: at /score: it is a word".into()],
         error,
+        stopped: true,
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Listener {
 impl Listener {
     /// Returns when one of these has changed, or when that cannot be ruled out.
     pub(super) async fn about(&mut self, subjects: &[String]) {
-        self.until(|rung| subjects.iter().any(|subject| *subject == rung.subject)).await;
+        self.until(|rung| subjects.contains(&rung.subject)).await;
     }
 
     /// Returns when a job or a task may have to be looked at.
