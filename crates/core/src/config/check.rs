@@ -8,12 +8,20 @@ pub(super) type Faults = Vec<(String, String)>;
 impl Config {
     /// The faults, each with the setting that has it.
     pub fn check(&self) -> Result<(), Faults> {
+        self.check_changed(|_| true)
+    }
+
+    /// The same, when only some sections are not as they are built in: reading all the words of the classifier takes
+    /// longer than everything else, and every command does this.
+    pub(super) fn check_changed(&self, is_changed: impl Fn(&str) -> bool) -> Result<(), Faults> {
         let mut faults = Vec::new();
         self.check_settings(&mut faults);
         self.check_tiers(&mut faults);
         self.check_tags(&mut faults);
         self.check_chains(&mut faults);
-        self.check_classifier(&mut faults);
+        if ["classifier", "task_types", "tiers"].into_iter().any(is_changed) {
+            self.check_classifier(&mut faults);
+        }
         self.check_jobs(&mut faults);
         self.check_agent_groups(&mut faults);
         if faults.is_empty() { Ok(()) } else { Err(faults) }

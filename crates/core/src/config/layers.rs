@@ -4,7 +4,11 @@
 
 use super::{Config, DEFAULTS, open::is_open};
 use crate::nearest::nearest;
-use std::{collections::BTreeMap, fmt, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::LazyLock,
+};
 use toml::{Table, Value};
 
 /// Where a value came from.
@@ -62,17 +66,19 @@ impl Layered {
         let built_in = BUILT_IN.as_ref().map_err(Clone::clone)?;
         let mut values = built_in.clone();
         let mut origins = BTreeMap::new();
+        let mut changed = BTreeSet::new();
         note_origins("", built_in, &Origin::BuiltIn, &mut origins);
         for layer in layers {
             let table = parse(layer)?;
             refuse_unknown("", &table, built_in, layer)?;
             refuse_foreign(&table, layer)?;
             note_origins("", &table, &layer.origin, &mut origins);
+            changed.extend(table.keys().cloned());
             overlay(&mut values, table);
         }
         let config: Config = serde_path_to_error::deserialize(values.clone())
             .map_err(|error| bad_value(&error.path().to_string(), &error.inner().to_string(), &origins))?;
-        config.check().map_err(|faults| {
+        config.check_changed(|section| changed.contains(section)).map_err(|faults| {
             let (key, problem) = faults.into_iter().next().unwrap_or_default();
             bad_value(&key, &problem, &origins)
         })?;
