@@ -11,6 +11,8 @@ fn the_built_in_settings_are_whole() -> Result<(), ConfigError> {
     assert_eq!(layered.config.dispatch.text_timeout, Limit::seconds(120));
     assert_eq!(layered.config.task_types.len(), 17);
     assert!(layered.origins.values().all(|origin| *origin == Origin::BuiltIn));
+    // All of it: a merge only looks at what was changed.
+    assert_eq!(layered.config.check(), Ok(()));
     Ok(())
 }
 

@@ -70,6 +70,9 @@ impl Section {
             "tags" => ["tag", "how it chooses"],
             "profiles" => ["profile", "runs on"],
             "via" => ["provider", "way"],
+            "jobs.auto" => ["task type", "profile"],
+            "workers" => ["profile", "how its workers work"],
+            "workflows" => ["workflow", "steps"],
             "scores" => ["score", "points"],
             "classifier.words" => ["task type", "phrases"],
             "classifier.signs" => ["sign", "points"],
@@ -85,7 +88,7 @@ impl Section {
     /// The name of what it is described with.
     fn title(&self) -> &str {
         let parent = self.name.rsplit_once('.').map_or("", |(parent, _)| parent);
-        if matches!(parent, "tags" | "scores" | "classifier.signs") { parent } else { &self.name }
+        if matches!(parent, "tags" | "scores" | "workers" | "workflows" | "classifier.signs") { parent } else { &self.name }
     }
 
     fn head(&self) -> String {

@@ -3,11 +3,12 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 19] = [
+const TEXTS: [&str; 24] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/agents.md",
     "docs/budget.md",
     "docs/choosing.md",
     "docs/claims.md",
@@ -17,12 +18,16 @@ const TEXTS: [&str; 19] = [
     "docs/errors.md",
     "docs/fallback.md",
     "docs/many.md",
+    "docs/mcp.md",
     "docs/opencode-facts.md",
+    "docs/pack.md",
     "docs/patterns.md",
     "docs/servers.md",
     "docs/service.md",
+    "docs/specs.md",
     "docs/states.md",
     "docs/tasks.md",
+    "docs/workers.md",
 ];
 
 #[test]
