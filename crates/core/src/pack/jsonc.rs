@@ -66,14 +66,15 @@ pub fn remove_value(text: &str, path: &[&str]) -> Result<String, JsoncError> {
     let (mark, bare) = without_mark(text);
     let parsed = parse(bare)?;
     let (last, way) = path.split_last().ok_or(JsoncError::NoPath)?;
-    let Some(Ast::Object(mut object)) = parsed.as_ref().map(Ast::clone) else { return Ok(text.to_owned()) };
+    let Some(Ast::Object(whole)) = &parsed else { return Ok(text.to_owned()) };
+    let mut object = whole;
     for key in way {
-        match within(&object, key)? {
-            Some(inner) => object = inner.clone(),
+        match within(object, key)? {
+            Some(inner) => object = inner,
             None => return Ok(text.to_owned()),
         }
     }
-    let Some(found) = property(&object, last)? else { return Ok(text.to_owned()) };
+    let Some(found) = property(object, last)? else { return Ok(text.to_owned()) };
     let mut kept = bare.to_owned();
     let comma = comma_after(bare, found.end());
     kept.replace_range(whole_line(bare, found.start(), comma.map_or(found.end(), |at| at + 1)), "");

@@ -1,6 +1,8 @@
 //! The workflow pack as people install it: their files stay theirs, and the real OpenCode loads what was put there.
 
-use crate::own_env;
+#![expect(clippy::panic, reason = "a test stops at the first surprise")]
+
+use crate::{own_env, pack_server::Served};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -194,7 +196,8 @@ fn the_pack_is_clean_and_a_bad_one_is_not() {
 fn opencode_loads_what_was_installed() {
     let env = own_env("pack-opencode");
     env.run(&["pack", "install", "--mcp"]).expect_code(0);
-    let agents = crate::pack_server::get(&env, "/agent");
+    let server = Served::start(&env);
+    let agents = server.get("/agent");
     let agents = agents.as_array().expect("agents");
     let agent = |name: &str| agents.iter().find(|agent| agent["name"] == name).unwrap_or_else(|| panic!("{name}"));
     for name in AGENTS {
@@ -210,7 +213,7 @@ fn opencode_loads_what_was_installed() {
     let has = |name: &str, wanted: Value| agent(name)["permission"].as_array().expect("rules").contains(&wanted);
     assert!(has("orchestrator", rule("task", "validator")) && has("orchestrator", rule("switchyard_dispatch", "*")));
     assert!(has("shipper", rule("bash", "git commit -m \"*\"")) && has("init", rule("question", "*")));
-    let commands = crate::pack_server::get(&env, "/command");
+    let commands = server.get("/command");
     for name in COMMANDS {
         let commands = commands.as_array().expect("commands");
         let command = commands.iter().find(|command| command["name"] == name).unwrap_or_else(|| panic!("{name}"));
@@ -218,6 +221,6 @@ fn opencode_loads_what_was_installed() {
         assert_eq!(command["agent"], agent, "{name}");
         assert!(command["template"].as_str().is_some_and(|template| template.contains("$ARGUMENTS")), "{name}");
     }
-    let servers = crate::pack_server::get(&env, "/mcp");
+    let servers = server.get("/mcp");
     assert_eq!(servers["switchyard"]["status"], "connected", "{servers:#}");
 }

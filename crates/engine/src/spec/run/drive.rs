@@ -45,7 +45,7 @@ pub async fn run(context: &Context, plan: Plan, wish: &Wish, teller: &Teller) ->
     let cancel = CancellationToken::new();
     let watcher = watcher(teller);
     let driving = async {
-        let ended = drive.to_the_end().await;
+        let ended = drive.finish().await;
         cancel.cancel();
         ended
     };
@@ -112,7 +112,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    async fn to_the_end(&mut self) -> Result<RunReport, RunError> {
+    async fn finish(&mut self) -> Result<RunReport, RunError> {
         loop {
             let seen = look(self.context, &self.plan, &self.names, &mut self.known).await?;
             self.tell(&seen);

@@ -96,7 +96,7 @@ fn tell(told: &Told<'_>) {
     match told {
         Told::Added { task, base } => ui::note(&format!("{task} begins from {base}")),
         Told::Became { stand: Stand::Waiting | Stand::Running, .. } => {}
-        Told::Became { task, stand, reason } if reason.is_empty() => ui::note(&format!("{task}: {}", stand.as_str())),
+        Told::Became { task, stand, reason: "" } => ui::note(&format!("{task}: {}", stand.as_str())),
         Told::Became { task, stand, reason } => {
             ui::note(&format!("{task}: {} ({})", stand.as_str(), clean_line(reason, 200)));
         }

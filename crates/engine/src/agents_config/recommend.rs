@@ -1,0 +1,57 @@
+//! Which model a group of agents should have, by the same resolver that every dispatch goes through.
+
+use crate::{
+    Context,
+    catalogue::Refresh,
+    choose::{Decision, Task, decide},
+    dispatch::Refusal,
+};
+use serde::Serialize;
+use std::path::Path;
+use switchyard_core::{
+    ModelRef,
+    config::{AgentGroup, Capability},
+    route::{Needs, Selector},
+};
+
+/// More than these are no help in choosing.
+const MOST_ALTERNATIVES: usize = 5;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Recommendation {
+    pub group: AgentGroup,
+    /// What the configuration asks to be recommended.
+    pub by: String,
+    /// None when nothing fits.
+    pub model: Option<ModelRef>,
+    pub reason: String,
+    /// The next best, the best first.
+    pub alternatives: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+pub async fn recommend(context: &Context, directory: &Path, group: AgentGroup) -> Result<Recommendation, Refusal> {
+    let by = context.config.agent_groups.model(group).to_owned();
+    let selector = Selector::from_reference(&by, &context.config)?;
+    match resolve_named(context, directory, selector).await {
+        Ok(Decision { resolution, .. }) => {
+            let chosen = resolution.model.to_string();
+            let others = resolution.candidates.into_iter().map(|candidate| candidate.model);
+            let alternatives = others.filter(|model| *model != chosen).take(MOST_ALTERNATIVES).collect();
+            let (model, reason, warnings) = (Some(resolution.model), resolution.reason, resolution.warnings);
+            Ok(Recommendation { group, by, model, reason, alternatives, warnings })
+        }
+        Err(Refusal::Route(error)) => {
+            let (alternatives, warnings) = (Vec::new(), Vec::new());
+            Ok(Recommendation { group, by, model: None, reason: error.to_string(), alternatives, warnings })
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// A model by what somebody wrote for it, checked as for a dispatch: it is there, has the variant, and can use tools.
+pub async fn resolve_named(context: &Context, directory: &Path, selector: Selector) -> Result<Decision, Refusal> {
+    let needs = Needs::default().and(Capability::Tools);
+    let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[] };
+    decide(context, &task, Refresh::IfStale).await
+}

@@ -1,0 +1,102 @@
+//! What was done or would be, file by file.
+
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Whether anything is changed, or only told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    Real,
+    Dry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Everything is as it should be already.
+    Unchanged,
+    Changed,
+    /// Some of it: what the user has written was left alone.
+    Partly,
+    /// There was nothing to take away.
+    NotInstalled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// A new file.
+    Write,
+    /// Another content.
+    Replace,
+    Unchanged,
+    /// It was ours, and goes.
+    Remove,
+    /// What was there before us comes back.
+    PutBack,
+    /// It was there before us with other content, and stays.
+    KeptForeign,
+    /// It is ours and was edited since, and stays.
+    KeptEdited,
+}
+
+impl Change {
+    #[must_use]
+    pub fn is_kept(self) -> bool {
+        matches!(self, Self::KeptForeign | Self::KeptEdited)
+    }
+
+    #[must_use]
+    pub fn touches(self) -> bool {
+        match self {
+            Self::Write | Self::Replace | Self::Remove | Self::PutBack => true,
+            Self::Unchanged | Self::KeptForeign | Self::KeptEdited => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// Below the target, or absolute for a file that is not in it.
+    pub path: String,
+    pub change: Change,
+    /// From what is there to what the pack has, where both are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub target: PathBuf,
+    pub outcome: Outcome,
+    /// The name of the backup that was made.
+    pub backup: Option<String>,
+    pub files: Vec<FileReport>,
+}
+
+impl Report {
+    pub(super) fn new(target: PathBuf, files: Vec<FileReport>) -> Self {
+        let kept = files.iter().any(|file| file.change.is_kept());
+        let touched = files.iter().any(|file| file.change.touches());
+        let outcome = match (kept, touched) {
+            (true, _) => Outcome::Partly,
+            (false, true) => Outcome::Changed,
+            (false, false) => Outcome::Unchanged,
+        };
+        Self { target, outcome, backup: None, files }
+    }
+}
+
+/// A file that is not ours to replace, unless somebody says so.
+#[derive(Debug)]
+pub struct Conflict<'c> {
+    pub path: &'c str,
+    pub change: Change,
+    pub diff: &'c str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    Replace,
+    Keep,
+}

@@ -1,0 +1,234 @@
+//! `switchyard agents configure`: recommend, ask, write, prove, in this order.
+//!
+//! Invariant: a group is written only after a yes for it on a terminal, or with `--yes` and its model named.
+
+use super::{failure, show};
+use crate::{
+    cli::{Global, input, selection},
+    failure::Failure,
+    ui::{self, Format},
+};
+use clap::Args;
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, IsTerminal},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+use switchyard_core::{ModelRef, config::AgentGroup, route::Selector};
+use switchyard_engine::{
+    Context,
+    agents_config::{
+        AgentHere, AgentProof, Choice, ConfigFile, Edit, Recommendation, Scope, Thoroughness, agents_here, edit, prove,
+        recommend, resolve_named, write,
+    },
+    catalogue::{Extent, Listed, Refresh, current},
+};
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  switchyard agents configure
+  switchyard agents configure --dry-run
+  switchyard agents configure --med anthropic/claude-sonnet-4-5 --low openai/gpt-5-mini@low --yes
+
+The groups are `agent_groups` in the configuration. An agent that OpenCode does not have here is left out. The proof
+asks each agent for one word, which costs a little; --no-probe only asks OpenCode what it would use.")]
+pub struct ConfigureArgs {
+    /// The project; the current directory by default
+    #[arg(long, value_name = "DIR", conflicts_with = "user")]
+    dir: Option<PathBuf>,
+    /// Change your own configuration of OpenCode, for all projects
+    #[arg(long)]
+    user: bool,
+    /// The model of the group MED
+    #[arg(long, value_name = "MODEL[@VARIANT]")]
+    med: Option<String>,
+    /// The model of the group LOW
+    #[arg(long, value_name = "MODEL[@VARIANT]")]
+    low: Option<String>,
+    /// Write the models that are named without asking
+    #[arg(long)]
+    yes: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask the agents for a word; only ask OpenCode what it would use
+    #[arg(long)]
+    no_probe: bool,
+}
+
+/// One group, with all that there is to decide about it.
+struct Row {
+    recommendation: Recommendation,
+    present: Vec<String>,
+    missing: Vec<String>,
+    named: Option<ModelRef>,
+}
+
+impl Row {
+    fn group(&self) -> AgentGroup {
+        self.recommendation.group
+    }
+
+    fn wanted(&self) -> Option<&ModelRef> {
+        self.named.as_ref().or(self.recommendation.model.as_ref())
+    }
+}
+
+pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Failure> {
+    let settings = global.settings()?;
+    let named = |text: &Option<String>| {
+        text.as_deref().map(|text| selection::model(&settings.layered.config, text)).transpose()
+    };
+    let selectors = [(AgentGroup::Med, named(&args.med)?), (AgentGroup::Low, named(&args.low)?)];
+    let asks = std::io::stdin().is_terminal() && ui::stderr_is_terminal() && global.format() == Format::People;
+    refuse_unattended(args, asks)?;
+    let directory = input::directory(args.dir.as_ref())?;
+    let context = settings.into_context().await?;
+    let agents = agents_here(&context, &directory).await?;
+    let listed = current(&context, &directory, Refresh::Now, Extent::Connected).await?;
+    let rows = rows(&context, &directory, &agents, selectors).await?;
+    if rows.iter().all(|row| row.present.is_empty()) {
+        return Err(Failure::usage(
+            "OpenCode has none of the agents of the groups here",
+            "`switchyard pack install` brings them; or name yours in `agent_groups` of the configuration",
+        ));
+    }
+    if global.format() == Format::People {
+        show::choice(&listed.catalogue, &listed.problems);
+        for row in &rows {
+            show::group(&row.recommendation, &row.present, &row.missing, row.named.as_ref());
+        }
+    }
+    let choices: Vec<Choice> = rows.iter().filter_map(|row| chosen(row, args, asks)).collect();
+    let scope = if args.user { Scope::User } else { Scope::Project(&directory) };
+    let edit = edit(ConfigFile::find(&context, scope).map_err(failure)?, &choices).map_err(failure)?;
+    let done = Done { rows, edit, dry_run: args.dry_run };
+    if global.format() == Format::People {
+        show::edit(&done.edit, args.dry_run, choices.is_empty());
+    }
+    let mut proofs = Vec::new();
+    if !args.dry_run && !choices.is_empty() {
+        write(&done.edit).map_err(failure)?;
+        proofs = proven(global, args, &context, &directory, &choices).await?;
+    }
+    if global.format() == Format::Json {
+        ui::json(&document(&done, &listed, &proofs));
+    }
+    let holds = proofs.iter().all(|proof| proof.standing.holds());
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What would have to be guessed is refused before anything is opened.
+fn refuse_unattended(args: &ConfigureArgs, asks: bool) -> Result<(), Failure> {
+    let names_none = args.med.is_none() && args.low.is_none();
+    let hint = "name the models: `switchyard agents configure --med MODEL --low MODEL --yes`; --dry-run shows what \
+                is recommended";
+    if args.yes && names_none {
+        return Err(Failure::refused("--yes alone would write models that nobody named", hint));
+    }
+    if !args.yes && !args.dry_run && !asks {
+        return Err(Failure::refused("nobody is there to say yes, so nothing is written", hint));
+    }
+    Ok(())
+}
+
+async fn rows(
+    context: &Context,
+    directory: &Path,
+    agents: &[AgentHere],
+    selectors: [(AgentGroup, Option<Selector>); 2],
+) -> Result<Vec<Row>, Failure> {
+    let is_here = |name: &String| agents.iter().any(|agent| agent.details.name == *name);
+    let mut rows = Vec::new();
+    for (group, selector) in selectors {
+        let named = match selector {
+            Some(selector) => Some(resolve_named(context, directory, selector).await?.resolution.model),
+            None => None,
+        };
+        let names = context.config.agent_groups.agents(group).iter().cloned();
+        let (present, missing) = names.partition(is_here);
+        rows.push(Row { recommendation: recommend(context, directory, group).await?, present, missing, named });
+    }
+    Ok(rows)
+}
+
+/// What is written for a group, if anything.
+fn chosen(row: &Row, args: &ConfigureArgs, asks: bool) -> Option<Choice> {
+    if row.present.is_empty() {
+        return None;
+    }
+    let choice = |model: &ModelRef| Choice { group: row.group(), model: model.clone(), agents: row.present.clone() };
+    if args.yes {
+        return row.named.as_ref().map(choice);
+    }
+    if args.dry_run {
+        return row.wanted().map(choice);
+    }
+    let wanted = row.wanted().filter(|_| asks)?;
+    says_yes(row.group(), wanted).then(|| choice(wanted))
+}
+
+fn says_yes(group: AgentGroup, model: &ModelRef) -> bool {
+    ui::note(&format!("give the agents of {} the model {model}? [y/N]", group.as_str().to_uppercase()));
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+async fn proven(
+    global: &Global,
+    args: &ConfigureArgs,
+    context: &Context,
+    directory: &Path,
+    choices: &[Choice],
+) -> Result<Vec<AgentProof>, Failure> {
+    let thoroughness = if args.no_probe { Thoroughness::Resolve } else { Thoroughness::Probe };
+    let cancel = CancellationToken::new();
+    let format = global.format();
+    let mut told = |proof: &AgentProof| match format {
+        Format::People => show::proof(proof),
+        Format::Json => {}
+    };
+    let proving = prove(context, directory, choices, thoroughness, &cancel, &mut told);
+    let mut proving = std::pin::pin!(proving);
+    let proofs = tokio::select! {
+        proofs = &mut proving => proofs,
+        () = input::interrupted() => {
+            cancel.cancel();
+            proving.await
+        }
+    };
+    // What was written stays: the proof can be had again.
+    Ok(proofs?)
+}
+
+struct Done {
+    rows: Vec<Row>,
+    edit: Edit,
+    dry_run: bool,
+}
+
+fn document(done: &Done, listed: &Listed, proofs: &[AgentProof]) -> Value {
+    let Done { rows, edit, dry_run } = done;
+    let groups: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            json!({"group": row.group(), "agents": row.present, "missing": row.missing, "model": row.named,
+                "recommended": row.recommendation})
+        })
+        .collect();
+    let models: Vec<Value> = listed
+        .catalogue
+        .models()
+        .map(|(provider, _, model)| json!({"provider": provider, "model": model.id, "variants": model.variants}))
+        .collect();
+    json!({
+        "file": edit.file.path, "changed": edit.changes(), "written": edit.changes() && !dry_run, "diff": edit.diff,
+        "groups": groups, "models": models, "agents": proofs,
+        "cost_usd": proofs.iter().map(|proof| proof.cost_usd).sum::<f64>(),
+        "cost_known": proofs.iter().all(|proof| proof.cost_known), "problems": listed.problems,
+    })
+}
