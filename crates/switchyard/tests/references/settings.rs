@@ -88,7 +88,11 @@ impl Section {
     /// The name of what it is described with.
     fn title(&self) -> &str {
         let parent = self.name.rsplit_once('.').map_or("", |(parent, _)| parent);
-        if matches!(parent, "tags" | "scores" | "workers" | "workflows" | "classifier.signs") { parent } else { &self.name }
+        if matches!(parent, "tags" | "scores" | "workers" | "workflows" | "classifier.signs") {
+            parent
+        } else {
+            &self.name
+        }
     }
 
     fn head(&self) -> String {
