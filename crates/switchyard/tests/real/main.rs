@@ -25,6 +25,7 @@ mod memory;
 mod money;
 mod pack;
 mod pack_permissions;
+mod pack_roles;
 mod pack_server;
 mod pattern_commands;
 mod patterns;

@@ -132,8 +132,15 @@ fn show(checked: &Checked, errors: usize) {
         ui::result(&format!("{}:{}: {}: {} [{rule}]", finding.file, finding.line, severity(finding), finding.message));
         ui::result(&format!("    {}", finding.hint));
     }
-    for (finding, reason) in &checked.accepted {
-        ui::note(&format!("{}:{}: accepted [{}]: {reason}", finding.file, finding.line, finding.rule.code()));
+    // One line for a file and a rule: the reason is the same for all of them.
+    let alike = |(left, _): &(Finding, &str), (right, _): &(Finding, &str)| {
+        (&left.file, left.rule.code()) == (&right.file, right.rule.code())
+    };
+    for group in checked.accepted.chunk_by(alike) {
+        let (finding, reason) = &group[0];
+        let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
+        let place = format!("{}:{}{more}", finding.file, finding.line);
+        ui::note(&format!("{place}: accepted [{}]: {reason}", finding.rule.code()));
     }
     let warnings = checked.findings.len() - errors;
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
