@@ -65,12 +65,11 @@ pub enum JobEnd {
     Over { state: JobState, result: Value },
     /// A workflow stops to be looked at.
     Paused { progress: Value },
-    /// It goes back to its old place, before all that have not begun, to be claimed again.
-    Again { why: String },
-    /// The same, because whoever carried it out is gone, and that is counted.
+    /// Whoever carried it out is gone, and that is counted. It goes back to its old place, before all that have not
+    /// begun, to be claimed again.
     Lost { why: String },
     /// Whoever carried it out had to end it. It is cancelled with the result when that was asked for, and otherwise
-    /// has to be done again.
+    /// goes back to its old place too.
     CutOff { why: String, result: Value },
 }
 

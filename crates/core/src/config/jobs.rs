@@ -4,7 +4,7 @@ use super::Capability;
 use crate::{
     dispatch::Mode,
     duration::Limit,
-    job::{Backend, Limits, WorkflowStep},
+    job::{Backend, WorkflowStep},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,13 +27,6 @@ pub struct Jobs {
     pub default_profile: String,
     pub image_profile: String,
     pub auto: BTreeMap<String, String>,
-}
-
-impl Jobs {
-    #[must_use]
-    pub fn limits(&self) -> Limits {
-        Limits { steps: self.workflow_steps, task_chars: self.workflow_task_chars, carry_chars: self.carry_chars }
-    }
 }
 
 /// How the workers of a profile work; which model they have is in `profiles`.

@@ -13,4 +13,4 @@ pub use auto::{Picked, pick_profile};
 pub use id::{BadJobId, JobId};
 pub use order::{Choice, JobKind, JobOrder, JobState, Pause};
 pub use reuse::{Backend, Found, Mismatch, Standing, Wanted, reusable};
-pub use workflow::{Advance, Carry, Limits, StepDone, WorkflowStep, advance, carry};
+pub use workflow::{Advance, Carry, StepDone, WorkflowStep, advance, carry};

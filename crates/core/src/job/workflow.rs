@@ -22,14 +22,6 @@ pub struct WorkflowStep {
     pub unless_approved_by: Option<String>,
 }
 
-/// What a workflow may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    pub steps: usize,
-    pub task_chars: usize,
-    pub carry_chars: usize,
-}
-
 /// A step that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepDone {
@@ -61,7 +53,7 @@ pub enum Advance {
 
 /// Decides what comes after the steps that are over.
 #[must_use]
-pub fn advance(steps: &[WorkflowStep], done: &[StepDone], task: &str, limits: Limits) -> Advance {
+pub fn advance(steps: &[WorkflowStep], done: &[StepDone], task: &str, most_carried: usize) -> Advance {
     let index = done.len();
     let Some(step) = steps.get(index) else { return Advance::Done };
     if let Some(judge) = &step.unless_approved_by
@@ -69,7 +61,7 @@ pub fn advance(steps: &[WorkflowStep], done: &[StepDone], task: &str, limits: Li
     {
         return Advance::Skip { index, reason: format!("{judge} found the work good") };
     }
-    let carried = carry(done, limits.carry_chars);
+    let carried = carry(done, most_carried);
     let mut prompt = format!("{}\n\n# Task\n\n{}", step.prompt.trim(), task.trim());
     if !carried.text.is_empty() {
         prompt.push_str("\n\n# What the steps before this one said\n\n");
@@ -79,7 +71,7 @@ pub fn advance(steps: &[WorkflowStep], done: &[StepDone], task: &str, limits: Li
         0 => Vec::new(),
         cut => vec![format!(
             "{}: {cut} characters of earlier answers were left out, the oldest first (jobs.carry_chars is {})",
-            step.name, limits.carry_chars
+            step.name, most_carried
         )],
     };
     Advance::Run { index, prompt, warnings }

@@ -155,7 +155,10 @@ impl Runner<'_> {
         if self.lock.is_some() && self.stamp != Stamp::now(self.context) {
             // What runs is seen to its end; what is new is for one that has read the settings as they are.
             self.lock = None;
-            drop(start_another(self.context));
+            if let Err(error) = start_another(self.context) {
+                // Whoever waits for a job, or starts one, tries it again.
+                tracing::warn!(%error, "another runner could not be started");
+            }
         }
         if self.lock.is_none() {
             return Ok(());

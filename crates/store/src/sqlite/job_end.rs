@@ -88,7 +88,7 @@ impl Next {
             JobEnd::CutOff { result, .. } if asked => {
                 Self { result: Some(result.clone()), ..Self::cancelled(ASKED_TO_END) }
             }
-            JobEnd::Again { why } | JobEnd::CutOff { why, .. } => again(why),
+            JobEnd::CutOff { why, .. } => again(why),
             JobEnd::Lost { why } => Self { deaths: 1, ..again(why) },
         })
     }

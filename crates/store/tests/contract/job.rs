@@ -4,8 +4,8 @@ use super::{
     Backend,
     event::story,
     job_sample::{
-        SECRET, add, added, again, bring, choice, claim, cut_off, done, everything, jobs, lost, new, note, paused,
-        told, worker,
+        SECRET, add, added, bring, choice, claim, cut_off, done, everything, jobs, lost, new, note, paused, told,
+        worker,
     },
     sample::{dispatch_id, kind, owner},
 };
@@ -69,7 +69,7 @@ pub async fn every_change_of_a_job_is_told_without_its_texts(backend: &dyn Backe
     let id = add(store, Some("coder")).await;
     let end =
         |end| async move { assert!(store.end_job(id, claim(store).await.unwrap().epoch, &end, 3_000).await.unwrap()) };
-    end(again()).await;
+    end(cut_off()).await;
     end(lost()).await;
     end(cut_off()).await;
     end(paused()).await;
@@ -81,7 +81,7 @@ pub async fn every_change_of_a_job_is_told_without_its_texts(backend: &dyn Backe
     for now in [5_000, 5_001] {
         assert_eq!(store.cancel_job(id, now).await.unwrap(), CancelAsked::Asked);
     }
-    assert!(store.end_job(id, 5, &again(), 6_000).await.unwrap());
+    assert!(store.end_job(id, 5, &cut_off(), 6_000).await.unwrap());
     let data = |epoch: i64, state: &str| json!({ "kind": "worker", "worker": "coder", "model": "local/small@low", "epoch": epoch, "state": state });
     let with = |mut data: Value, name: &str, value: Value| {
         data[name] = value;
@@ -90,7 +90,7 @@ pub async fn every_change_of_a_job_is_told_without_its_texts(backend: &dyn Backe
     let expected = [
         (1_000, "job.queued", data(0, "queued")),
         (2_000, "job.running", data(1, "running")),
-        (3_000, "job.requeued", with(data(1, "queued"), "why", json!("its owner died"))),
+        (3_000, "job.requeued", with(data(1, "queued"), "why", json!("there was no time left"))),
         (2_000, "job.running", data(2, "running")),
         (3_000, "job.requeued", with(data(2, "queued"), "why", json!("it was killed"))),
         (2_000, "job.running", data(3, "running")),
@@ -116,12 +116,12 @@ pub async fn nobody_writes_under_a_claim_that_is_over(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     let id = add(store, None).await;
     assert_eq!(claim(store).await.unwrap().epoch, 1);
-    assert!(store.end_job(id, 1, &again(), 2_100).await.unwrap());
+    assert!(store.end_job(id, 1, &cut_off(), 2_100).await.unwrap());
     let late = async |epochs: &[i64]| {
         let before = everything(store).await;
         for &epoch in epochs {
             assert!(!store.note_job(id, epoch, &note(), 9_000).await.unwrap(), "{epoch}");
-            for end in [done(), paused(), again(), lost(), cut_off()] {
+            for end in [done(), paused(), lost(), cut_off()] {
                 assert!(!store.end_job(id, epoch, &end, 9_000).await.unwrap(), "{epoch} {end:?}");
             }
         }
@@ -193,7 +193,6 @@ pub async fn a_job_is_cancelled_in_every_state(backend: &dyn Backend) {
 pub async fn what_was_to_be_cancelled_is_never_begun_again(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     for (end, state) in [
-        (again(), JobState::Cancelled),
         (lost(), JobState::Cancelled),
         (cut_off(), JobState::Cancelled),
         (paused(), JobState::Cancelled),
@@ -208,7 +207,7 @@ pub async fn what_was_to_be_cancelled_is_never_begun_again(backend: &dyn Backend
         let (result, progress) = match end {
             JobEnd::Over { result, .. } | JobEnd::CutOff { result, .. } => (Some(result), before.progress.clone()),
             JobEnd::Paused { progress } => (why, progress),
-            JobEnd::Again { .. } | JobEnd::Lost { .. } => (why, before.progress.clone()),
+            JobEnd::Lost { .. } => (why, before.progress.clone()),
         };
         let expected = JobRecord {
             state,

@@ -2,7 +2,7 @@
 
 use super::{
     Backend,
-    job_sample::{add, again, claim, cut_off, done, everything, jobs, lost, new, note, paused, told, worker},
+    job_sample::{add, claim, cut_off, done, everything, jobs, lost, new, note, paused, told, worker},
 };
 use std::{future::poll_fn, pin::pin, task::Poll};
 use switchyard_core::job::JobId;
@@ -74,7 +74,6 @@ pub async fn a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all(backe
         Call::Claim,
         Call::Note,
         Call::End(done()),
-        Call::End(again()),
         Call::End(lost()),
         Call::End(cut_off()),
         Call::End(paused()),

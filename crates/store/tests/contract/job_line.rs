@@ -3,9 +3,7 @@
 use super::{
     Backend,
     concurrency::stores,
-    job_sample::{
-        add, again, bring, claim, claim_all, cut_off, done, everything, lost, new, note, paused, told, worker,
-    },
+    job_sample::{add, bring, claim, claim_all, cut_off, done, everything, lost, new, note, paused, told, worker},
     sample::{kind, owner},
 };
 use std::{
@@ -68,7 +66,7 @@ pub async fn a_job_knows_how_many_stand_before_it(backend: &dyn Backend) {
 
 pub async fn what_has_to_be_done_again_is_next_in_its_line(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
-    for (name, end, deaths) in [("again", again(), 0), ("lost", lost(), 1), ("cut", cut_off(), 0)] {
+    for (name, end, deaths) in [("lost", lost(), 1), ("cut", cut_off(), 0)] {
         store.add_worker(&worker(name)).await.unwrap();
         let first = add(store, Some(name)).await;
         let before = claim(store).await.unwrap();
@@ -95,9 +93,7 @@ pub async fn what_has_to_be_done_again_is_next_in_its_line(backend: &dyn Backend
 pub async fn only_a_loss_counts_as_a_death(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     let id = add(store, None).await;
-    for (end, deaths) in
-        [(lost(), 1), (again(), 1), (cut_off(), 1), (lost(), 2), (paused(), 2), (lost(), 3), (done(), 3)]
-    {
+    for (end, deaths) in [(lost(), 1), (cut_off(), 1), (lost(), 2), (paused(), 2), (lost(), 3), (done(), 3)] {
         let claimed = claim(store).await.unwrap();
         assert!(store.end_job(id, claimed.epoch, &end, 3_000).await.unwrap());
         assert_eq!(store.job(id).await.unwrap().deaths, deaths, "{end:?}");

@@ -2,7 +2,7 @@
 
 use super::{
     Backend,
-    job_sample::{SECRET, add, again, claim, cut_off, done, lost, new, paused, told, worker},
+    job_sample::{SECRET, add, claim, cut_off, done, lost, new, paused, told, worker},
 };
 use serde_json::json;
 use switchyard_core::job::{JobId, JobKind, JobState};
@@ -59,11 +59,9 @@ pub async fn progress_is_removed_when_a_job_is_over(backend: &dyn Backend) {
         (false, over(JobState::Done), 0),
         (false, over(JobState::Failed), 0),
         (false, over(JobState::Cancelled), 0),
-        (false, again(), 2),
         (false, lost(), 2),
         (false, cut_off(), 2),
         (false, paused(), 2),
-        (true, again(), 0),
         (true, lost(), 0),
         (true, cut_off(), 0),
         (true, paused(), 0),
@@ -87,7 +85,7 @@ pub async fn progress_is_removed_when_a_worker_stops(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     store.add_worker(&worker("coder")).await.unwrap();
     let queued = noted(store, Some("coder"), 2).await;
-    assert!(store.end_job(queued, 1, &again(), 3_000).await.unwrap());
+    assert!(store.end_job(queued, 1, &cut_off(), 3_000).await.unwrap());
     assert_eq!(progress(store, queued).await, 2);
     let seen = store.worker("coder").await.unwrap();
     store.change_worker(&WorkerRecord { stopped_at: Some(4_000), ..seen }, 4_000).await.unwrap();

@@ -125,10 +125,6 @@ pub fn paused() -> JobEnd {
     JobEnd::Paused { progress: json!([{ "name": "plan", "text": SECRET }]) }
 }
 
-pub fn again() -> JobEnd {
-    JobEnd::Again { why: "its owner died".into() }
-}
-
 pub fn lost() -> JobEnd {
     JobEnd::Lost { why: "it was killed".into() }
 }

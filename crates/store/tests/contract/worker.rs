@@ -4,7 +4,7 @@ use super::{
     Backend,
     concurrency::stores,
     event::story,
-    job_sample::{add, again, claim, claim_all, cut_off, done, everything, lost, new, paused, told, worker},
+    job_sample::{add, claim, claim_all, cut_off, done, everything, lost, new, paused, told, worker},
     sample::{kind, owner, server_id},
 };
 use serde_json::json;
@@ -149,7 +149,7 @@ pub async fn a_worker_that_stops_leaves_nobody_in_its_line(backend: &dyn Backend
 
 pub async fn nothing_is_done_again_by_a_stopped_worker(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
-    for (name, end, deaths) in [("again", again(), 0), ("lost", lost(), 1), ("cut", cut_off(), 0)] {
+    for (name, end, deaths) in [("lost", lost(), 1), ("cut", cut_off(), 0)] {
         store.add_worker(&worker(name)).await.unwrap();
         let id = add(store, Some(name)).await;
         let before = claim(store).await.unwrap();

@@ -1,6 +1,6 @@
 use super::*;
 
-const LIMITS: Limits = Limits { steps: 4, task_chars: 100, carry_chars: 30 };
+const MOST_CARRIED: usize = 30;
 
 fn step(name: &str, unless: Option<&str>) -> WorkflowStep {
     WorkflowStep {
@@ -20,22 +20,22 @@ fn said(name: &str, text: &str, approved: Option<bool>) -> StepDone {
 #[test]
 fn each_step_is_told_the_task_and_what_came_before() {
     let steps = [step("plan", None), step("build", None)];
-    let first = advance(&steps, &[], " the task ", LIMITS);
+    let first = advance(&steps, &[], " the task ", MOST_CARRIED);
     assert_eq!(first, Advance::Run { index: 0, prompt: "Do plan.\n\n# Task\n\nthe task".into(), warnings: Vec::new() });
-    let second = advance(&steps, &[said("plan", "one, two", None)], "the task", LIMITS);
+    let second = advance(&steps, &[said("plan", "one, two", None)], "the task", MOST_CARRIED);
     let prompt = "Do build.\n\n# Task\n\nthe task\n\n# What the steps before this one said\n\n## plan\n\none, two";
     assert_eq!(second, Advance::Run { index: 1, prompt: prompt.into(), warnings: Vec::new() });
     let both = [said("plan", "x", None), said("build", "y", None)];
-    assert_eq!(advance(&steps, &both, "the task", LIMITS), Advance::Done);
+    assert_eq!(advance(&steps, &both, "the task", MOST_CARRIED), Advance::Done);
 }
 
 #[test]
 fn a_fix_is_needed_unless_the_review_approved() {
     let steps = [step("review", None), step("fix", Some("review"))];
-    let skipped = advance(&steps, &[said("review", "good", Some(true))], "t", LIMITS);
+    let skipped = advance(&steps, &[said("review", "good", Some(true))], "t", MOST_CARRIED);
     assert_eq!(skipped, Advance::Skip { index: 1, reason: "review found the work good".into() });
     for approved in [Some(false), None] {
-        let next = advance(&steps, &[said("review", "hm", approved)], "t", LIMITS);
+        let next = advance(&steps, &[said("review", "hm", approved)], "t", MOST_CARRIED);
         assert!(matches!(next, Advance::Run { index: 1, .. }), "{approved:?}: {next:?}");
     }
 }
@@ -47,7 +47,7 @@ fn the_oldest_is_cut_first_and_it_is_said() {
     assert_eq!(carried.cut, 35);
     assert_eq!(carried.text, format!("## a\n\nxxxxx\n[cut here]\n\n## b\n\n{}", "y".repeat(25)));
     let steps = [step("a", None), step("b", None), step("c", None)];
-    let Advance::Run { warnings, .. } = advance(&steps, &done, "t", LIMITS) else { panic!("it runs") };
+    let Advance::Run { warnings, .. } = advance(&steps, &done, "t", MOST_CARRIED) else { panic!("it runs") };
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("35 characters"), "{warnings:?}");
 }

@@ -17,7 +17,7 @@ use switchyard_core::{
     job::{Choice, JobOrder},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, JobEnd, JobNote, JobRecord, WorkerRecord};
+use switchyard_store::{ErrorKind, JobEnd, JobRecord, WorkerRecord};
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
@@ -81,13 +81,10 @@ async fn chosen(
         directory: Path::new(&worker.directory),
         policy: worker.policy,
     };
-    let choice = match pick(context, &wish).await {
-        Ok(choice) => Choice { reference: worker.reference.clone(), reason: worker.reason.clone(), ..choice },
-        Err(error) => return Err(failed(&error.class, &error.message, &error.hint)),
-    };
-    let note = JobNote { choice: Some(choice.clone()), ..JobNote::default() };
-    drop(context.store.note_job(job.id, job.epoch, &note, now_micros()).await);
-    Ok(choice)
+    match pick(context, &wish).await {
+        Ok(choice) => Ok(Choice { reference: worker.reference.clone(), reason: worker.reason.clone(), ..choice }),
+        Err(error) => Err(failed(&error.class, &error.message, &error.hint)),
+    }
 }
 
 /// Notes where the conversation is, so that the next message goes on with it.

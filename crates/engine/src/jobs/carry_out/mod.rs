@@ -107,7 +107,7 @@ async fn one(
     options: &Options,
     cancel: &CancellationToken,
 ) -> Result<DispatchReport, Refusal> {
-    let note = JobNote { dispatch: options.id, ..JobNote::default() };
+    let note = JobNote { dispatch: options.id, choice: job.choice.clone(), ..JobNote::default() };
     match context.store.note_job(job.id, job.epoch, &note, now_micros()).await {
         Ok(true) => {}
         // Somebody else has it now.

@@ -27,10 +27,10 @@ struct Run {
 
 pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
     let steps = &order.steps;
-    let limits = context.config.jobs.limits();
+    let most_carried = context.config.jobs.carry_chars;
     let mut run: Run = serde_json::from_value(job.progress.clone()).unwrap_or_default();
     loop {
-        match advance(steps, &run.done, &order.prompt, limits) {
+        match advance(steps, &run.done, &order.prompt, most_carried) {
             Advance::Done => return over(&run, JobState::Done, None),
             Advance::Skip { index, reason } => {
                 let step = &steps[index];
@@ -102,8 +102,6 @@ async fn work(
     // The time that the caller gave is for one step; else the setting.
     options.timeout = options.timeout.or(Some(context.config.jobs.step_timeout));
     options.max_cost = order.max_cost.map(|most| most.less(Nano::from_usd(run.cost_usd).unwrap_or_default()));
-    let told = JobNote { choice: Some(choice), ..JobNote::default() };
-    drop(context.store.note_job(job.id, job.epoch, &told, now_micros()).await);
     one(context, &job, &request, &options, cancel).await.map_err(|refusal| refused(&refusal, cancel))
 }
 
