@@ -106,7 +106,8 @@ fn within<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o Object
     }
 }
 
-fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o ObjectProp<'t>>, JsoncError> {
+/// The one property of this name.
+pub fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o ObjectProp<'t>>, JsoncError> {
     let mut named = object.properties.iter().filter(|property| property.name.as_str() == key);
     let first = named.next();
     if named.next().is_some() { Err(JsoncError::Twice(key.to_owned())) } else { Ok(first) }
@@ -138,15 +139,16 @@ fn added(text: &str, object: &Object<'_>, key: &str, value: &Value) -> String {
     format!("{head}{open}{between}{newline}{indent}{shown}{close}{tail}")
 }
 
+/// A property as people lay one out: each property of an object in a line of its own, lists in one line.
 fn shown(key: &str, value: &Value, indent: &str, unit: &str, newline: &str) -> String {
-    let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
-    let mut lines = pretty.lines();
-    let first = format!("{}: {}", quoted(key), lines.next().unwrap_or_default());
-    lines.fold(first, |text, line| {
-        let bare = line.trim_start();
-        // The printer's own step is two spaces.
-        format!("{text}{newline}{indent}{}{bare}", unit.repeat((line.len() - bare.len()) / 2))
-    })
+    let Value::Object(fields) = value else { return format!("{}: {}", quoted(key), in_line(value)) };
+    if fields.is_empty() {
+        return format!("{}: {{}}", quoted(key));
+    }
+    let inner = format!("{indent}{unit}");
+    let lines = fields.iter().map(|(key, value)| format!("{inner}{}", shown(key, value, &inner, unit, newline)));
+    let lines: Vec<String> = lines.collect();
+    format!("{}: {{{newline}{}{newline}{indent}}}", quoted(key), lines.join(&format!(",{newline}")))
 }
 
 fn in_line(value: &Value) -> String {
@@ -156,7 +158,8 @@ fn in_line(value: &Value) -> String {
                 fields.iter().map(|(key, value)| format!("{}: {}", quoted(key), in_line(value))).collect();
             format!("{{{}}}", fields.join(", "))
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value.to_string(),
+        Value::Array(items) => format!("[{}]", items.iter().map(in_line).collect::<Vec<_>>().join(", ")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
     }
 }
 
@@ -238,7 +241,7 @@ fn whole_line(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
 }
 
 /// Some editors begin a file with a mark that is no part of its text.
-fn without_mark(text: &str) -> (&str, &str) {
+pub fn without_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 

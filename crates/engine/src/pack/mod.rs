@@ -7,7 +7,6 @@
 mod backup;
 mod config;
 mod config_text;
-mod cut;
 pub(crate) mod diff;
 pub(crate) mod disk;
 mod error;

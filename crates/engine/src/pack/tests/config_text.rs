@@ -4,6 +4,7 @@ use crate::pack::config_text::{ConfigTextError, entry, register, unregister};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use switchyard_core::pack::jsonc::JsoncError;
 
 fn value() -> Value {
     json!({"type": "local", "command": ["switchyard", "mcp"], "enabled": true})
@@ -56,15 +57,15 @@ fn sorted_lines(text: &str) -> Vec<String> {
 #[test]
 fn what_is_no_object_is_refused() {
     let table = [
-        ("[1]", ConfigTextError::NotObject),
-        ("{\"mcp\": []}", ConfigTextError::SectionNotObject("mcp")),
-        ("{\"mcp\": {}, \"mcp\": {}}", ConfigTextError::Twice("mcp")),
-        ("{\"mcp\": {\"switchyard\": 1, \"switchyard\": 2}}", ConfigTextError::Twice("switchyard")),
+        ("[1]", JsoncError::NotObject("the whole".into())),
+        ("{\"mcp\": []}", JsoncError::NotObject("\"mcp\"".into())),
+        ("{\"mcp\": {}, \"mcp\": {}}", JsoncError::Twice("mcp".into())),
+        ("{\"mcp\": {\"switchyard\": 1, \"switchyard\": 2}}", JsoncError::Twice("switchyard".into())),
     ];
     for (text, error) in table {
-        assert_eq!(register(text, &value()), Err(error), "{text}");
+        assert_eq!(register(text, &value()), Err(ConfigTextError::Text(error)), "{text}");
     }
-    assert!(matches!(register("{", &value()), Err(ConfigTextError::NotJson(_))));
+    assert!(matches!(register("{", &value()), Err(ConfigTextError::Text(JsoncError::NotJson(_)))));
 }
 
 /// A comment, as anything between two tokens may be one. Each has a number, so that a lost one is missed.
