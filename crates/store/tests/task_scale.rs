@@ -78,6 +78,7 @@ async fn change(store: &SqliteStore, id: &TaskId, event: Event, run: RunChange) 
         task: after.task,
         version: record.version,
         at: 2,
+        passed: vec![],
         change: after.change,
         effects: after.effects,
         run,
@@ -108,6 +109,7 @@ async fn shortest(store: &SqliteStore) -> [Duration; 3] {
             lease_until: 9,
             slots: vec![Slot { kind: SlotKind::Total, name: String::new(), limit: 4 }],
             reserve: None,
+            note: RunNote::default(),
         };
         let claimed = change(store, id, Event::Claim, RunChange::Begin(Box::new(new))).await;
         let event = Event::Lose { detail: "gone".into() };

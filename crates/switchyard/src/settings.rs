@@ -98,8 +98,7 @@ impl Settings {
 
 /// Where each setting comes from that is not as it is built in.
 fn set_somewhere(layered: &Layered) -> BTreeMap<String, String> {
-    let set = layered.origins.iter().filter(|(_, origin)| **origin != Origin::BuiltIn);
-    set.map(|(key, origin)| (key.clone(), origin.to_string())).collect()
+    layered.origins.iter().map(|(key, origin)| (key.clone(), origin.to_string())).collect()
 }
 
 fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {

@@ -2,13 +2,10 @@
 //!
 //! A key that does not exist is an error with its place and the nearest one that does.
 
-use super::{Config, DEFAULTS, open::is_open};
+use super::{Config, DEFAULTS_JSON, open::is_open};
 use crate::nearest::nearest;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::LazyLock,
-};
+use serde::Deserialize as _;
+use std::{collections::BTreeMap, fmt, sync::LazyLock};
 use toml::{Table, Value};
 
 /// Where a value came from.
@@ -52,43 +49,67 @@ pub enum ConfigError {
     BadValue { origin: String, key: String, problem: String },
 }
 
-/// The merged configuration, with the origin of every setting.
+/// The merged configuration.
 #[derive(Debug, Clone)]
 pub struct Layered {
     pub config: Config,
-    pub values: Table,
+    /// Where each setting comes from that is not as it is built in.
     pub origins: BTreeMap<String, Origin>,
+    above: Vec<Table>,
 }
 
 impl Layered {
     /// Merges `layers` over the built-in settings; later ones win.
     pub fn merge(layers: &[Layer]) -> Result<Self, ConfigError> {
         let built_in = BUILT_IN.as_ref().map_err(Clone::clone)?;
-        let mut values = built_in.clone();
+        let mut above = Vec::with_capacity(layers.len());
         let mut origins = BTreeMap::new();
-        let mut changed = BTreeSet::new();
-        note_origins("", built_in, &Origin::BuiltIn, &mut origins);
         for layer in layers {
             let table = parse(layer)?;
             refuse_unknown("", &table, built_in, layer)?;
             refuse_foreign(&table, layer)?;
             note_origins("", &table, &layer.origin, &mut origins);
-            changed.extend(table.keys().cloned());
-            overlay(&mut values, table);
+            above.push(table);
         }
-        let config: Config = serde_path_to_error::deserialize(values.clone())
-            .map_err(|error| bad_value(&error.path().to_string(), &error.inner().to_string(), &origins))?;
-        config.check_changed(|section| changed.contains(section)).map_err(|faults| {
+        let config = config_of(built_in, &above, &origins)?;
+        let is_changed = |section: &str| above.iter().any(|table| table.contains_key(section));
+        config.check_changed(is_changed).map_err(|faults| {
             let (key, problem) = faults.into_iter().next().unwrap_or_default();
             bad_value(&key, &problem, &origins)
         })?;
-        Ok(Self { config, values, origins })
+        Ok(Self { config, origins, above })
+    }
+
+    /// Every setting as it is in force.
+    #[must_use]
+    pub fn values(&self) -> Table {
+        // One that could not be read would not have been merged.
+        BUILT_IN.as_ref().map(|built_in| merged(built_in, &self.above)).unwrap_or_default()
     }
 }
 
-/// Every command asks for them twice, and to read them takes longer than all the rest of the settings.
-pub(super) static BUILT_IN: LazyLock<Result<Table, ConfigError>> =
-    LazyLock::new(|| parse(&Layer { origin: Origin::BuiltIn, text: DEFAULTS.to_owned() }));
+fn config_of(built_in: &Table, above: &[Table], origins: &BTreeMap<String, Origin>) -> Result<Config, ConfigError> {
+    if let Ok(config) = Config::deserialize(merged(built_in, above)) {
+        return Ok(config);
+    }
+    // To keep track of the place takes time that nobody needs when all is well.
+    serde_path_to_error::deserialize(merged(built_in, above))
+        .map_err(|error| bad_value(&error.path().to_string(), &error.inner().to_string(), origins))
+}
+
+fn merged(built_in: &Table, above: &[Table]) -> Table {
+    let mut values = built_in.clone();
+    for table in above {
+        overlay(&mut values, table);
+    }
+    values
+}
+
+/// Every command asks for them twice.
+pub(super) static BUILT_IN: LazyLock<Result<Table, ConfigError>> = LazyLock::new(|| {
+    serde_json::from_str(DEFAULTS_JSON)
+        .map_err(|error| ConfigError::Syntax { origin: Origin::BuiltIn.to_string(), problem: error.to_string() })
+});
 
 fn parse(layer: &Layer) -> Result<Table, ConfigError> {
     layer.text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
@@ -188,12 +209,12 @@ fn note_origins(path: &str, table: &Table, origin: &Origin, origins: &mut BTreeM
     }
 }
 
-fn overlay(below: &mut Table, above: Table) {
+fn overlay(below: &mut Table, above: &Table) {
     for (key, value) in above {
-        match (below.get_mut(&key), value) {
+        match (below.get_mut(key), value) {
             (Some(Value::Table(inner)), Value::Table(value)) => overlay(inner, value),
             (_, value) => {
-                below.insert(key, value);
+                below.insert(key.clone(), value.clone());
             }
         }
     }

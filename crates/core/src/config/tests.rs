@@ -37,6 +37,13 @@ fn later_layers_win_and_are_named() -> Result<(), ConfigError> {
 }
 
 #[test]
+fn the_built_in_settings_are_those_of_the_file() {
+    let layered = Layered::merge(&[]).unwrap();
+    assert_eq!(layered.values(), super::DEFAULTS.parse().unwrap());
+    assert!(layered.origins.is_empty(), "nothing is set anywhere else");
+}
+
+#[test]
 fn faults_name_their_place_and_what_was_meant() {
     let table = [
         ("x = [", "config.toml is not valid TOML"),

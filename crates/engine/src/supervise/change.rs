@@ -3,7 +3,7 @@
 
 use crate::Context;
 use serde_json::Value;
-use switchyard_core::task::{Agent, Effect, Event, Illegal, Resumed, Slot, TaskId, step};
+use switchyard_core::task::{Agent, Change, Effect, Event, Illegal, Resumed, Slot, Step, TaskId, step};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
 
@@ -27,7 +27,7 @@ pub enum ChangeError {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct With {
     pub(crate) note: RunNote,
-    /// For a claim.
+    /// For a claim. What it has to note from the start is `note`.
     pub(crate) run: Option<Box<NewRun>>,
     /// How long a run that follows another holds the task.
     pub(crate) lease_until: i64,
@@ -106,10 +106,36 @@ pub(crate) async fn attempt(
     let now = now_micros();
     let rules = context.config.supervise.rules(&context.config.tier_order);
     let step = step(&record.task, event.clone(), &rules, now)?;
+    write(context, record, step, Vec::new(), with, now).await
+}
+
+/// A claim by a worker that begins at once: both moves, or none of them.
+pub(crate) async fn claim_and_start(
+    context: &Context,
+    record: &TaskRecord,
+    with: &With,
+) -> Result<Option<Became>, ChangeError> {
+    let now = now_micros();
+    let rules = context.config.supervise.rules(&context.config.tier_order);
+    let claimed = step(&record.task, Event::Claim, &rules, now)?;
+    let started = step(&claimed.task, Event::Start, &rules, now)?;
+    let effects = claimed.effects.into_iter().chain(started.effects).collect();
+    let both = Step { resumed: claimed.resumed, effects, ..started };
+    write(context, record, both, vec![claimed.change], with, now).await
+}
+
+async fn write(
+    context: &Context,
+    record: &TaskRecord,
+    step: Step,
+    passed: Vec<Change>,
+    with: &With,
+    now: i64,
+) -> Result<Option<Became>, ChangeError> {
     let run = match step.resumed {
         Resumed::Same => RunChange::Note(with.note.clone()),
         Resumed::Begins => match &with.run {
-            Some(run) => RunChange::Begin(run.clone()),
+            Some(run) => RunChange::Begin(Box::new(NewRun { note: with.note.clone(), ..(**run).clone() })),
             None => RunChange::Note(with.note.clone()),
         },
         Resumed::Ends => RunChange::End(with.note.clone()),
@@ -119,6 +145,7 @@ pub(crate) async fn attempt(
         task: step.task,
         version: record.version,
         at: now,
+        passed,
         change: step.change,
         effects: step.effects.into_iter().filter(|effect| is_wanted(context, record, effect)).collect(),
         run,

@@ -1,11 +1,12 @@
 //! Claiming a task: last of all, after everything that could stand in its way was looked at.
 
 use super::{
-    change::{Became, ChangeError, With, attempt},
+    change::{Became, ChangeError, With, attempt, claim_and_start},
     crew::{Crew, Reserved, suits},
     fault::fault,
     reaper::reap,
     spawn::spawn_worker,
+    worker::started_note,
 };
 use crate::{
     Context, budget,
@@ -21,7 +22,7 @@ use switchyard_core::{
     config::micros,
     dispatch::{Mode, Request},
     route::{Needs, Selector},
-    task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, Wait, prompt, slots},
+    task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, TaskSpec, Wait, prompt, slots},
 };
 use switchyard_host::{
     ProcessIdentity,
@@ -37,8 +38,8 @@ use uuid::Uuid;
 pub(crate) enum Claimed {
     /// Its worker is on its way.
     Started,
-    /// It is for the worker that asked.
-    Own(Box<TaskRecord>),
+    /// It is for the worker that asked, and has begun.
+    Begun(Box<TaskRecord>),
     /// It is not for the worker that asked.
     Unsuited,
     NoSlot(Slot),
@@ -72,7 +73,15 @@ pub(crate) async fn claim(
     if let Some(problem) = no_space(context) {
         return Ok(Claimed::Nowhere(problem));
     }
-    if let Some((cause, detail)) = unfit(&record.task).await {
+    let looked = match whom {
+        // Nobody else waits for such a worker.
+        For::Itself => unfit(&record.task.spec),
+        For::Any(_) => {
+            let spec = record.task.spec.clone();
+            tokio::task::spawn_blocking(move || unfit(&spec)).await.ok().flatten()
+        }
+    };
+    if let Some((cause, detail)) = looked {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
     // Work that is done and only has to be evaluated or handed over needs no model.
@@ -102,6 +111,7 @@ pub(crate) async fn claim(
         Some(reserved) => Some(owner_of(reserved.process())),
         None => this_process().ok(),
     };
+    let unknown = worker.is_none();
     let now = now_micros();
     let run = NewRun {
         dispatch,
@@ -113,18 +123,31 @@ pub(crate) async fn claim(
         at: now,
         lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
         reserve,
+        note: RunNote::default(),
     };
     let with = With { run: Some(Box::new(run)), ..With::default() };
     fault(context, "claim");
-    match attempt(context, &record, &Event::Claim, &with).await {
-        Ok(Some(Became::Done(claimed))) => {
-            fault(context, "claimed");
-            match (whom, reserved) {
-                (For::Itself, _) => Ok(Claimed::Own(claimed)),
-                (For::Any(_), Some(reserved)) => order(context, &claimed, reserved).await,
-                (For::Any(_), None) => launch(context, &claimed).await,
-            }
+    let became = match whom {
+        For::Any(_) => attempt(context, &record, &Event::Claim, &with).await,
+        // Nobody could tell whether it is still at work.
+        For::Itself if unknown => return Ok(Claimed::Nowhere("this process cannot find itself".to_owned())),
+        For::Itself => {
+            let note = started_note(context, &record.task, now);
+            claim_and_start(context, &record, &With { note, ..with }).await
         }
+    };
+    match became {
+        Ok(Some(Became::Done(claimed))) => match (whom, reserved) {
+            (For::Itself, _) => Ok(Claimed::Begun(claimed)),
+            (For::Any(_), Some(reserved)) => {
+                fault(context, "claimed");
+                order(context, &claimed, reserved).await
+            }
+            (For::Any(_), None) => {
+                fault(context, "claimed");
+                launch(context, &claimed).await
+            }
+        },
         Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
         Ok(Some(Became::NoMoney)) => {
             let until = now.saturating_add(micros(context.config.supervise.look_every));
@@ -201,32 +224,29 @@ fn no_space(context: &Context) -> Option<String> {
 }
 
 /// What is wrong with the place that a task is for.
-async fn unfit(task: &Task) -> Option<(Cause, String)> {
-    let spec = task.spec.clone();
-    let looked = tokio::task::spawn_blocking(move || {
-        let repository = Path::new(&spec.repository);
-        if !repository.is_dir() {
-            return Some(format!("{} is not there", spec.repository));
+fn unfit(spec: &TaskSpec) -> Option<(Cause, String)> {
+    let repository = Path::new(&spec.repository);
+    let wrong = |problem| Some((Cause::Repository, problem));
+    if !repository.is_dir() {
+        return wrong(format!("{} is not there", spec.repository));
+    }
+    if spec.place == Place::Directory {
+        return None;
+    }
+    let git = Git::default();
+    // Git would take the repository that is around it instead.
+    match git.toplevel(repository) {
+        Ok(Some(top)) if top == repository => {}
+        Ok(_) => return wrong(format!("{} is no repository any more", spec.repository)),
+        Err(error) => return wrong(format!("git could not look into {}: {error}", spec.repository)),
+    }
+    match git.commit_of(repository, &spec.base) {
+        Ok(_) => None,
+        Err(GitError::Failed { code: Some(1 | 128), .. }) => {
+            wrong(format!("{} has no branch or commit `{}`", spec.repository, spec.base))
         }
-        if spec.place == Place::Directory {
-            return None;
-        }
-        let git = Git::default();
-        // Git would take the repository that is around it instead.
-        match git.toplevel(repository) {
-            Ok(Some(top)) if top == repository => {}
-            Ok(_) => return Some(format!("{} is no repository any more", spec.repository)),
-            Err(error) => return Some(format!("git could not look into {}: {error}", spec.repository)),
-        }
-        match git.commit_of(repository, &spec.base) {
-            Ok(_) => None,
-            Err(GitError::Failed { code: Some(1 | 128), .. }) => {
-                Some(format!("{} has no branch or commit `{}`", spec.repository, spec.base))
-            }
-            Err(error) => Some(format!("git could not look into {}: {error}", spec.repository)),
-        }
-    });
-    looked.await.ok().flatten().map(|problem| (Cause::Repository, problem))
+        Err(error) => wrong(format!("git could not look into {}: {error}", spec.repository)),
+    }
 }
 
 /// The model that the task would go to now, with its tier; an event for the task when there is none.

@@ -14,6 +14,7 @@ use std::{
 };
 use switchyard_core::task::{Agent, Place, Task, TaskId};
 use switchyard_host::ProcessIdentity;
+use tokio::sync::Notify;
 
 /// More of them would only wait for each other: their commands take what processors there are.
 const MOST: u32 = 4;
@@ -31,6 +32,8 @@ struct Room {
     members: Mutex<Vec<Member>>,
     /// What members have begun by themselves.
     taken: Mutex<Vec<TaskId>>,
+    /// Somebody has looked, and found nothing that is for a crew.
+    left_over: Notify,
 }
 
 #[derive(Debug)]
@@ -46,6 +49,10 @@ enum Doing {
     Nothing,
     Something,
 }
+
+/// The order to look for something that was queued just now, and the answer when it is for somebody else.
+pub(super) const LOOK: &str = "look";
+pub(super) const NOT_FOR_ME: &[u8] = b"-\n";
 
 /// What a crew is for.
 pub(crate) fn suits(task: &Task) -> bool {
@@ -78,6 +85,27 @@ impl Crew {
         let member = members.iter_mut().find(|member| member.doing == Doing::Nothing)?;
         member.doing = Doing::Something;
         Some(Reserved { process: member.process, room: Arc::clone(&self.room), ordered: false })
+    }
+
+    /// Has as many look for what was queued as there is of it, as far as somebody waits for an order. Whoever looks
+    /// claims in the same way as a pass does, only sooner. False when nobody could be asked.
+    pub(crate) fn look(&self, queued: usize) -> bool {
+        let mut members = self.room.members();
+        let free = members.iter_mut().filter(|member| member.doing == Doing::Nothing).take(queued);
+        let mut asked = false;
+        for member in free {
+            // One that cannot be reached is gone, and whoever listens to it will say so.
+            if (&member.orders).write_all(format!("{LOOK}\n").as_bytes()).is_ok() {
+                member.doing = Doing::Something;
+                asked = true;
+            }
+        }
+        asked
+    }
+
+    /// Waits until somebody has looked and has left what there is to a pass.
+    pub(crate) async fn left_over(&self) {
+        self.room.left_over.notified().await;
     }
 
     pub(crate) fn is_at_work(&self) -> bool {
@@ -128,12 +156,18 @@ impl Room {
     fn listen(&self, process: ProcessIdentity, heard: UnixStream, child: Child) {
         for line in BufReader::with_capacity(256, heard).lines().map_while(Result::ok) {
             match line.parse::<TaskId>() {
+                _ if line.as_bytes() == NOT_FOR_ME.trim_ascii_end() => {
+                    self.set(process, Doing::Nothing);
+                    self.left_over.notify_one();
+                }
                 Ok(id) => self.taken.lock().unwrap_or_else(PoisonError::into_inner).push(id),
                 // An empty line: it has nothing to do.
                 Err(_) => self.set(process, Doing::Nothing),
             }
         }
         self.members().retain(|member| member.process != process);
+        // It may have been looking.
+        self.left_over.notify_one();
         wait_for(child);
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Use {
     Never,
     /// Soon, when others look for what may begin as well.
     Later,
+    /// So many tasks were queued, and nothing else came that a pass would have to look at at once.
+    Queued(usize),
     Now,
 }
 
@@ -45,7 +47,7 @@ impl News {
 
     async fn read(&mut self, context: &Context) -> Result<Use, StoreError> {
         let events = context.store.events_after(self.position, PAGE).await?;
-        let found = events.iter().map(|event| use_of(&event.kind)).max().unwrap_or(Use::Never);
+        let found = use_of_all(events.iter().map(|event| event.kind.as_str()));
         self.position = events.last().map_or(self.position, |event| event.position);
         if events.len() < PAGE as usize {
             return Ok(found);
@@ -55,7 +57,17 @@ impl News {
     }
 }
 
+fn use_of_all<'a>(kinds: impl Iterator<Item = &'a str>) -> Use {
+    kinds.map(use_of).fold(Use::Never, |before, next| match (before, next) {
+        (Use::Queued(before), Use::Queued(next)) => Use::Queued(before + next),
+        (before, next) => before.max(next),
+    })
+}
+
 fn use_of(kind: &str) -> Use {
+    if kind == "task.queued" {
+        return Use::Queued(1);
+    }
     if PROGRESS.contains(&kind) || ASKED_FOR.iter().any(|prefix| kind.starts_with(prefix)) {
         return Use::Never;
     }
@@ -84,12 +96,25 @@ async fn newest(context: &Context, from: i64) -> Result<i64, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Use, use_of};
+    use super::{Use, use_of, use_of_all};
+
+    #[test]
+    fn what_was_queued_is_counted_as_long_as_nothing_else_came() {
+        for (kinds, of_use) in [
+            (&[][..], Use::Never),
+            (&["task.queued", "attempt.finished", "task.queued"], Use::Queued(2)),
+            (&["task.done", "task.queued"], Use::Queued(1)),
+            (&["task.queued", "task.waiting", "task.queued"], Use::Now),
+            (&["task.running", "task.done"], Use::Later),
+        ] {
+            assert_eq!(use_of_all(kinds.iter().copied()), of_use, "{kinds:?}");
+        }
+    }
 
     #[test]
     fn only_what_a_pass_could_act_on_is_of_use() {
         for (kind, of_use) in [
-            ("task.queued", Use::Now),
+            ("task.queued", Use::Queued(1)),
             ("task.done", Use::Later),
             ("task.blocked", Use::Later),
             ("task.stopping", Use::Now),

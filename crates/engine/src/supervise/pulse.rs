@@ -9,6 +9,7 @@ use super::{
     crew::Crew,
     effects::perform_due,
     lost::take_back,
+    outlook::{limits_of, live_now, outlook},
     tidy::end_processes,
     worker::look_at_pull_request,
 };
@@ -17,16 +18,14 @@ use crate::{
     owner::{here, identity_of},
 };
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use switchyard_core::{
     config::micros,
-    task::{Breaker, Ending, Event, Limits, Live, Pressure, Slot, State, TaskId, breaker, order, room},
+    task::{Breaker, Event, Slot, State, TaskId, order},
 };
-use switchyard_host::{clock::now_micros, load};
+use switchyard_host::clock::now_micros;
 use switchyard_store::{More, RunNote, RunRecord};
 
-/// The mark under which a person clears the breaker.
-pub const BREAKER_CLEARED: &str = "breaker.cleared";
 /// Of every line so many are looked at in one go, and so often further down.
 const EACH: u32 = 16;
 const DEEPER: u32 = 16;
@@ -127,7 +126,8 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
 
 /// Starts what may start, until the limits are reached or nobody is left.
 async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut Pulse) -> Result<(), ChangeError> {
-    if let Breaker::Open { until } = breaker_now(context).await? {
+    let outlook = outlook(context, batch, EACH).await?;
+    if let Breaker::Open { until } = outlook.breaker {
         let seconds = until.saturating_sub(now_micros()) / 1_000_000;
         done.held = Some(format!(
             "the last runs failed because of their surroundings; nothing is started for {seconds} s \
@@ -135,27 +135,22 @@ async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut P
         ));
         return Ok(());
     }
-    let mut limits = None;
+    if outlook.ready.candidates.is_empty() {
+        return Ok(());
+    }
+    let limits = limits_of(context, &outlook.batches).await;
     let mut full: BTreeSet<String> = BTreeSet::new();
-    for round in 0..DEEPER {
-        let ready = context.store.ready_tasks(batch, round * EACH, EACH).await?;
-        if ready.candidates.is_empty() {
-            return Ok(());
-        }
-        if limits.is_none() {
-            limits = Some(limits_now(context).await?);
-        }
-        let Some(limits) = &limits else { return Ok(()) };
-        let live: Vec<Live> = context.store.live_runs().await?.iter().map(live_of).collect();
-        let turnout = order(&ready.candidates, &live, limits);
+    let (mut ready, mut live) = (outlook.ready, outlook.live);
+    for round in 1..=DEEPER {
+        let turnout = order(&ready.candidates, &live, &limits);
         for id in &turnout.start {
             let Some(candidate) = ready.candidates.iter().find(|candidate| candidate.id == *id) else { continue };
-            match claim(context, candidate, limits, For::Any(crew)).await? {
+            match claim(context, candidate, &limits, For::Any(crew)).await? {
                 Claimed::Started => done.started.push(id.clone()),
                 Claimed::NoSlot(slot) => {
                     full.insert(slot.shown());
                 }
-                Claimed::PutOff | Claimed::Gone | Claimed::Own(_) | Claimed::Unsuited => {}
+                Claimed::PutOff | Claimed::Gone | Claimed::Begun(_) | Claimed::Unsuited => {}
                 Claimed::Nowhere(why) => {
                     done.held = Some(why);
                     return Ok(());
@@ -168,75 +163,17 @@ async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut P
         if ready.more == More::No || turnout.held.iter().any(|(_, hold)| everywhere(&hold.slot)) {
             return Ok(());
         }
+        ready = context.store.ready_tasks(batch, round * EACH, EACH).await?;
+        live = live_now(context).await?;
     }
     Ok(())
 }
 
 /// Which tasks a pass would start now, as far as that is known before the claims.
 pub async fn would_start(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
-    let ready = context.store.ready_tasks(batch, 0, EACH).await?;
-    let live: Vec<Live> = context.store.live_runs().await?.iter().map(live_of).collect();
-    let turnout = order(&ready.candidates, &live, &limits_now(context).await?);
+    let outlook = outlook(context, batch, EACH).await?;
+    let limits = limits_of(context, &outlook.batches).await;
+    let turnout = order(&outlook.ready.candidates, &outlook.live, &limits);
     let held = turnout.held.first().map(|(_, hold)| hold.slot.shown());
     Ok(Pulse { started: turnout.start, held, ..Pulse::default() })
-}
-
-pub(super) fn live_of(run: &RunRecord) -> Live {
-    Live {
-        repository: run.repository.clone(),
-        batch: run.batch.clone(),
-        parent: run.parent.clone(),
-        model: run.model.clone(),
-    }
-}
-
-pub(crate) async fn limits_now(context: &Context) -> Result<Limits, ChangeError> {
-    let settings = &context.config.supervise;
-    let pressure = if settings.adaptive { pressure_now().await } else { None };
-    let batches: BTreeMap<String, u32> = context
-        .store
-        .batches()
-        .await?
-        .into_iter()
-        .filter(|batch| batch.concurrency > 0)
-        .map(|batch| (batch.name, batch.concurrency))
-        .collect();
-    Ok(Limits {
-        total: room(settings.concurrency, settings.most, pressure),
-        repository: settings.per_repository,
-        siblings: settings.siblings,
-        provider: settings.per_provider,
-        model: settings.per_model,
-        batches,
-    })
-}
-
-async fn pressure_now() -> Option<Pressure> {
-    let load = tokio::task::spawn_blocking(load::load).await.ok().flatten()?;
-    Some(Pressure {
-        memory_available: whole_percent(load.memory_available_percent),
-        processor: whole_percent(load.cpu_pressure_percent),
-    })
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
-fn whole_percent(percent: f64) -> u32 {
-    percent.clamp(0.0, 1000.0) as u32
-}
-
-pub(crate) async fn breaker_now(context: &Context) -> Result<Breaker, ChangeError> {
-    let settings = &context.config.supervise;
-    let most = u32::try_from(settings.breaker_failures).unwrap_or(u32::MAX).max(1);
-    let endings: Vec<Ending> = context
-        .store
-        .ended_runs(most.saturating_mul(4))
-        .await?
-        .iter()
-        // One that was lost or stopped has not shown anything about its surroundings.
-        .filter(|run| matches!(run.outcome.as_deref(), Some("approved" | "refused")))
-        .filter_map(|run| Some(Ending { at: run.ended_at?, failure: run.failure_mode }))
-        .collect();
-    let cleared = context.store.mark(BREAKER_CLEARED).await?.unwrap_or(i64::MIN);
-    let pause = micros(settings.breaker_pause);
-    Ok(breaker(&endings, settings.breaker_failures, pause, cleared, now_micros()))
 }

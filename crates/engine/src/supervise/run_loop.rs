@@ -11,7 +11,7 @@ use crate::Context;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use switchyard_core::{config::micros, task::Phase};
 use switchyard_host::{clock::now_micros, watch::FileWatch};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// How long a supervisor waits after a failed pass: the store may be locked, or the disk full.
@@ -23,6 +23,8 @@ const BREATH: Duration = Duration::from_millis(20);
 /// How long a supervisor lets changes gather while its crew makes many.
 const GULP: Duration = Duration::from_millis(5);
 
+/// Looks for what was written before the first pause.
+const AT_ONCE: u32 = 8;
 /// How long after it was written a change can be read, on a busy disk.
 const READABLE_WITHIN: Duration = Duration::from_secs(2);
 
@@ -87,15 +89,22 @@ async fn something_to_do(
 ) -> Option<i64> {
     let mut later: Option<Instant> = None;
     loop {
-        match later {
-            Some(later) => drop(timeout_at(later, changed(context, changes, seen)).await),
-            None => changed(context, changes, seen).await,
+        tokio::select! {
+            version = changed(context, changes, seen) => seen = version,
+            () = until(later) => seen = context.store.data_version().await.ok(),
+            () = crew.left_over() => return context.store.data_version().await.ok(),
         }
-        seen = context.store.data_version().await.ok();
         let found = news.look(context).await;
         let is_time = later.is_some_and(|later| Instant::now() >= later);
-        if is_time || found == Use::Now || (found == Use::Later && !crew.is_at_work()) {
-            return seen;
+        match found {
+            _ if is_time => return seen,
+            // Whoever looks is faster than a pass, which then comes for what is left.
+            Use::Queued(tasks) if crew.look(tasks) => {
+                later.get_or_insert_with(|| Instant::now() + BREATH);
+            }
+            Use::Now | Use::Queued(_) => return seen,
+            Use::Later if !crew.is_at_work() => return seen,
+            Use::Later | Use::Never => {}
         }
         if crew.is_at_work() {
             // Whoever of the crew has ended a task looks for the next by itself; a pass is for what it leaves.
@@ -108,9 +117,16 @@ async fn something_to_do(
     }
 }
 
-/// Waits until something was written and can be read. SQLite writes its file first and shows the change to others only
+async fn until(later: Option<Instant>) {
+    match later {
+        Some(later) => sleep_until(later).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until something was written and can be read, and returns the version that has it. SQLite writes its file first and shows the change to others only
 /// when it is safe on the disk: a pass in between would see nothing, and nothing would wake the supervisor again.
-async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Option<i64>) {
+async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Option<i64>) -> Option<i64> {
     let told = async {
         match changes {
             Some(changes) => changes.changed().await,
@@ -120,19 +136,27 @@ async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Optio
     // What was written just before the last look, and could not be read then, is told by nobody.
     let late = async {
         sleep(BREATH).await;
-        if context.store.data_version().await.ok() == seen {
-            std::future::pending::<()>().await;
+        match context.store.data_version().await.ok() {
+            same if same == seen => std::future::pending().await,
+            version => version,
         }
     };
     tokio::select! {
         () = told => {}
-        () = late => return,
+        version = late => return version,
     }
     let deadline = Instant::now() + READABLE_WITHIN;
-    let mut pause = Duration::from_millis(1);
-    while Instant::now() < deadline && seen.is_some() && context.store.data_version().await.ok() == seen {
-        sleep(pause).await;
-        pause = (pause * 2).min(BREATH);
+    let mut looks = 0;
+    loop {
+        let version = context.store.data_version().await.ok();
+        if version != seen || seen.is_none() || Instant::now() >= deadline {
+            return version;
+        }
+        // To ask takes a moment, and most often that is enough.
+        looks += 1;
+        if looks > AT_ONCE {
+            sleep(Duration::from_millis(1 << (looks - AT_ONCE).min(4))).await;
+        }
     }
 }
 

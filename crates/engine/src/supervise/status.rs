@@ -3,7 +3,7 @@
 use super::{
     change::ChangeError,
     forecast::{Conflict, conflicts},
-    pulse::{breaker_now, limits_now},
+    outlook::{breaker_now, limits_of},
 };
 use crate::{Context, owner::is_gone};
 use serde::Serialize;
@@ -148,7 +148,7 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
     if let Breaker::Open { .. } = breaker_now(context).await? {
         return Ok("nothing is started at the moment: the last runs failed because of their surroundings".to_owned());
     }
-    let limits = limits_now(context).await?;
+    let limits = limits_of(context, &context.store.batches().await?).await;
     let live: Vec<Live> = context
         .store
         .live_runs()

@@ -10,7 +10,7 @@ use switchyard_core::task::TaskId;
 
 const CREATE: &str = "INSERT INTO task_batch (name, concurrency, paused, created_at) VALUES (?1, ?2, ?3, ?4)";
 
-const ALL: &str = "SELECT * FROM task_batch ORDER BY created_at, name";
+pub(super) const ALL: &str = "SELECT 'batch' AS part, task_batch.* FROM task_batch ORDER BY created_at, name";
 
 const PAUSE: &str = "UPDATE task_batch SET paused = ?2 WHERE name = ?1 AND paused <> ?2";
 
@@ -75,7 +75,7 @@ pub(super) async fn pause(store: &SqliteStore, name: &str, paused: bool, now: i6
     transaction.commit().await.map_err(failed("pause the batch"))
 }
 
-fn record(row: &SqliteRow) -> Result<BatchRecord> {
+pub(super) fn record(row: &SqliteRow) -> Result<BatchRecord> {
     Ok(BatchRecord {
         name: row::get(row, "name")?,
         concurrency: row::get(row, "concurrency")?,

@@ -13,6 +13,14 @@ use std::{
 /// Marks a database as ours: "SwYd" in its header.
 pub const APPLICATION_ID: i64 = 0x5377_5964;
 
+/// How a database keeps what was written last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Journal {
+    WriteAhead,
+    /// Or not known yet.
+    Other,
+}
+
 /// Who made a database, and in which version of its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
@@ -29,23 +37,27 @@ pub(super) enum Contents {
     Marked(Identity),
 }
 
-pub(super) fn read(path: &Path) -> Result<Contents> {
+/// To be called before SQLite has the file open: whoever closes a file lets go of all locks that the process has on it.
+pub(super) fn read(path: &Path) -> Result<(Contents, Journal)> {
     let mut bytes = Vec::with_capacity(100);
     File::open(path).and_then(|file| file.take(100).read_to_end(&mut bytes)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => missing(path),
         _ => StoreError::new(ErrorKind::Unavailable, format!("failed to read {}", path.display())).because(error),
     })?;
     if bytes.is_empty() {
-        return Ok(Contents::Nothing);
+        return Ok((Contents::Nothing, Journal::Other));
     }
     if !bytes.starts_with(b"SQLite format 3\0") {
         return Err(corrupt(path, "is not an SQLite database"));
     }
     let number = |at: usize| bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(i32::from_be_bytes);
+    // Both for reading and for writing.
+    let journal = if bytes.get(18..20) == Some(&[2, 2]) { Journal::WriteAhead } else { Journal::Other };
     match (number(68), number(60)) {
-        (Some(0), Some(_)) => Ok(Contents::Unmarked),
+        (Some(0), Some(_)) => Ok((Contents::Unmarked, journal)),
         (Some(application), Some(version)) => {
-            Ok(Contents::Marked(Identity { application: application.into(), version: version.into() }))
+            let identity = Identity { application: application.into(), version: version.into() };
+            Ok((Contents::Marked(identity), journal))
         }
         _ => Err(corrupt(path, "is damaged: its header is cut off")),
     }

@@ -33,6 +33,7 @@ mod mark;
 mod migrate;
 mod open;
 mod outcome;
+mod outlook;
 mod period;
 mod ready;
 mod reservation;

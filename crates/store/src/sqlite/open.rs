@@ -5,7 +5,7 @@
 
 use super::{
     fault,
-    header::{self, APPLICATION_ID, Contents, Identity},
+    header::{self, APPLICATION_ID, Contents, Identity, Journal},
     migrate::{self, Migration},
 };
 use crate::{ErrorKind, Result, StoreError};
@@ -50,14 +50,15 @@ pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]
         create(path).map_err(unreachable_path(path))?;
     }
     let newest = migrations.last().map_or(0, |migration| migration.version);
-    match header::read(path)? {
+    let (contents, journal) = header::read(path)?;
+    match contents {
         Contents::Nothing if missing == Missing::Refuse => return Err(header::missing(path)),
         Contents::Nothing => {}
         Contents::Unmarked => refuse_tables(path).await?,
         Contents::Marked(identity) => header::check(path, identity, newest)?,
     }
     let connections = Connections::to(path);
-    match prepare(&connections, path, migrations, newest).await {
+    match prepare(&connections, path, migrations, journal).await {
         Ok(()) => Ok(connections),
         Err(error) => {
             connections.close().await;
@@ -136,14 +137,19 @@ async fn refuse_tables(path: &Path) -> Result<()> {
 }
 
 /// Leaves a database of the newest version alone: this is the path of every start.
-async fn prepare(connections: &Connections, path: &Path, migrations: &[Migration], newest: i64) -> Result<()> {
+async fn prepare(connections: &Connections, path: &Path, migrations: &[Migration], journal: Journal) -> Result<()> {
+    let newest = migrations.last().map_or(0, |migration| migration.version);
     let mut writer = connections.writer.acquire().await.map_err(unopened(path))?;
     let (library, identity) = identify(&mut writer).await.map_err(unopened(path))?;
     require_library(&library)?;
     if identity != (Identity { application: APPLICATION_ID, version: newest }) {
         migrate::migrate(&mut writer, &connections.readers, path, migrations).await?;
     }
-    write_ahead(&mut writer, path).await
+    match journal {
+        // A database keeps this mode once it has it.
+        Journal::WriteAhead => Ok(()),
+        Journal::Other => write_ahead(&mut writer, path).await,
+    }
 }
 
 /// The version of SQLite, and who made the database.
@@ -166,8 +172,7 @@ fn require_library(library: &str) -> Result<()> {
     Ok(())
 }
 
-/// A database keeps this mode once it has it. The change itself needs the file alone for a moment
-/// and SQLite does not wait for that, so we do.
+/// The change needs the file alone for a moment and SQLite does not wait for that, so we do.
 async fn write_ahead(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let since = Instant::now();
     loop {

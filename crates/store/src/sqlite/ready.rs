@@ -2,9 +2,9 @@
 //! their order: each line is found from the one before, and only its first tasks are read. So what it costs grows with
 //! the lines and with what is wanted of each, and not with how many tasks wait in them.
 
-use super::{SqliteStore, fault::failed, row};
+use super::{SqliteStore, row, script::Script};
 use crate::{More, Ready, Result};
-use sqlx::{query, sqlite::SqliteRow};
+use sqlx::sqlite::SqliteRow;
 use switchyard_core::task::Candidate;
 
 /// Left to itself, SQLite would look through all that are queued for the next repository.
@@ -30,14 +30,14 @@ macro_rules! first_of {
              line (repository, lane) AS (",
             $lines,
             ")
-             SELECT task.id, task.number, task.priority, task.repository, task.batch, task.parent
+             SELECT 'ready' AS part, task.id, task.number, task.priority, task.repository, task.batch, task.parent
              FROM line CROSS JOIN task
              WHERE line.lane IS NOT NULL
                  AND NOT EXISTS (SELECT 1 FROM task_batch WHERE name = line.lane AND paused = 1)
                  AND task.number IN (SELECT task.number ",
             ready!(
                 "AND task.repository = line.repository AND task.lane = line.lane
-                 ORDER BY task.priority DESC, task.number LIMIT ?2 OFFSET ?1"
+                 ORDER BY task.priority DESC, task.number LIMIT ? OFFSET ?"
             ),
             ") ORDER BY line.repository, line.lane, task.priority DESC, task.number"
         )
@@ -56,17 +56,27 @@ pub(super) const OF_ALL: &str = first_of!(concat!(
 
 /// The line of those in no batch has no name that can be asked for.
 pub(super) const OF_BATCH: &str =
-    first_of!("SELECT place.repository, ?3 FROM place WHERE place.repository IS NOT NULL AND ?3 <> ''");
+    first_of!("SELECT place.repository, ? FROM place WHERE place.repository IS NOT NULL AND ? <> ''");
 
 pub(super) async fn tasks(store: &SqliteStore, batch: Option<&str>, skip: u32, each: u32) -> Result<Ready> {
-    let wanted = match batch {
-        Some(batch) => query(OF_BATCH).bind(skip).bind(i64::from(each) + 1).bind(batch),
-        None => query(OF_ALL).bind(skip).bind(i64::from(each) + 1),
+    let mut look = Script::default();
+    ask(&mut look, batch, skip, each);
+    told(look.read(store, "read the tasks that could start").await?.iter(), each)
+}
+
+/// Asks for the first of each line, after those that are left out. The answer is a row for each, and is for [`told`].
+pub(super) fn ask(look: &mut Script, batch: Option<&str>, skip: u32, each: u32) {
+    match batch {
+        Some(batch) => look.add(OF_BATCH).bind(batch).bind(batch),
+        None => look.add(OF_ALL),
     };
-    let rows = wanted.fetch_all(&store.connections.readers).await.map_err(failed("read the tasks that could start"))?;
-    let mut ready = Ready { candidates: Vec::with_capacity(rows.len()), more: More::No };
+    look.bind(i64::from(each) + 1).bind(skip);
+}
+
+pub(super) fn told<'row>(rows: impl Iterator<Item = &'row SqliteRow>, each: u32) -> Result<Ready> {
+    let mut ready = Ready { candidates: Vec::new(), more: More::No };
     let (mut line, mut taken) = (None, 0);
-    for row in &rows {
+    for row in rows {
         let candidate = candidate(row)?;
         let this = Some((candidate.repository.clone(), candidate.batch.clone()));
         if line != this {

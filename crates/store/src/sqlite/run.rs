@@ -110,11 +110,11 @@ pub(super) fn follow(script: &mut Script, task: &Task, epoch: i64, at: i64, leas
     script.add(FOLLOW).bind(epoch).bind(at).bind(at).bind(lease_until).bind(task.id.as_str()).bind(task.epoch);
 }
 
-/// Notes about the run of the task's epoch, ended or not, as a part of the caller's script.
-pub(super) fn note_any(script: &mut Script, task: &Task, note: &RunNote) {
+/// Notes about the run of this epoch, ended or not, as a part of the caller's script.
+pub(super) fn note_any(script: &mut Script, id: &TaskId, epoch: i64, note: &RunNote) {
     if *note != RunNote::default() {
         noted(script, NOTE, note);
-        script.bind(task.id.as_str()).bind(task.epoch);
+        script.bind(id.as_str()).bind(epoch);
     }
 }
 

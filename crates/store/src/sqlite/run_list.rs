@@ -7,10 +7,10 @@ use switchyard_core::{Nano, pattern::FailureMode, task::TaskId};
 
 pub(super) const OF_TASK: &str = "SELECT * FROM run WHERE task = ?1 ORDER BY epoch";
 
-pub(super) const LIVE: &str = "SELECT * FROM run WHERE ended_at IS NULL ORDER BY claimed_at, rowid";
+pub(super) const LIVE: &str = "SELECT 'live' AS part, run.* FROM run WHERE ended_at IS NULL ORDER BY claimed_at, rowid";
 
 pub(super) const ENDED: &str =
-    "SELECT * FROM run WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, rowid DESC LIMIT ?1";
+    "SELECT 'ended' AS part, run.* FROM run WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, rowid DESC LIMIT ?";
 
 pub(super) async fn of_task(store: &SqliteStore, id: &TaskId) -> Result<Vec<RunRecord>> {
     read(query(OF_TASK).bind(id.as_str()).fetch_all(&store.connections.readers).await)
@@ -28,7 +28,7 @@ fn read(rows: sqlx::Result<Vec<SqliteRow>>) -> Result<Vec<RunRecord>> {
     rows.map_err(failed("read the runs"))?.iter().map(record).collect()
 }
 
-fn record(row: &SqliteRow) -> Result<RunRecord> {
+pub(super) fn record(row: &SqliteRow) -> Result<RunRecord> {
     let worker = match row::get::<Option<String>>(row, "worker_host")? {
         Some(host) => Some(Owner { host, pid: row::get(row, "worker_pid")?, start: row::get(row, "worker_start")? }),
         None => None,

@@ -44,7 +44,7 @@ pub(super) async fn change(store: &SqliteStore, change: &TaskChange) -> Result<C
         return Ok(Changed::Stale);
     }
     match &change.run {
-        RunChange::Note(note) => run::note_any(&mut script, &before.task, note),
+        RunChange::Note(note) => run::note_any(&mut script, &before.task.id, before.task.epoch, note),
         RunChange::Begin(new) => {
             let seen = (&before, asked);
             match claim::claim(&mut write, &mut script, seen, change.task.epoch, new).await? {
@@ -90,8 +90,10 @@ fn write(script: &mut Script, change: &TaskChange) -> Result<()> {
         .bind(task.changed_at)
         .bind(change.receipt.as_ref().map(ToString::to_string))
         .bind(task.id.as_str());
-    let audit = serde_json::to_value(&change.change).map_err(unwritable)?;
-    event::tell(script, change.at, &format!("task.{}", task.state.name()), task.id.as_str(), &audit);
+    for made in change.passed.iter().chain([&change.change]) {
+        let audit = serde_json::to_value(made).map_err(unwritable)?;
+        event::tell(script, change.at, &format!("task.{}", made.to), task.id.as_str(), &audit);
+    }
     for effect in &change.effects {
         script
             .add(EFFECT)

@@ -114,9 +114,9 @@ pub async fn a_change_that_fails_halfway_leaves_nothing(backend: &dyn Backend) {
 pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     let mut cut = 0;
-    for steps in 0..200 {
-        let name = format!("t{steps}");
-        add(store, [bare(&name), Task { depends_on: vec![id(&name)], ..bare(&format!("after-{steps}")) }]).await;
+    for round in 0..200 {
+        let name = format!("t{round}");
+        add(store, [bare(&name), Task { depends_on: vec![id(&name)], ..bare(&format!("after-{round}")) }]).await;
         happen(store, &name, Event::Claim).await;
         happen(store, &name, Event::Start).await;
         happen(store, &name, Event::Worked).await;
@@ -126,7 +126,7 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
             let mut polls = 0;
             poll_fn(|context| match call.as_mut().poll(context) {
                 Poll::Ready(changed) => Poll::Ready(Some(changed)),
-                Poll::Pending if polls == steps => Poll::Ready(None),
+                Poll::Pending if polls == cut => Poll::Ready(None),
                 Poll::Pending => {
                     polls += 1;
                     Poll::Pending
@@ -135,9 +135,9 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
             .await
         };
         // Whoever writes next comes after all that is left of the call.
-        store.set_mark("cut", steps).await.unwrap();
+        store.set_mark("cut", round).await.unwrap();
         let done = read(store, &name).await.task.state.phase() == Phase::Done;
-        let after = read(store, &format!("after-{steps}")).await;
+        let after = read(store, &format!("after-{round}")).await;
         let run = store.runs(&id(&name)).await.unwrap()[0].clone();
         let told = store.task_events(&id(&name), 0, 9).await.unwrap().len();
         let effects = store.take_effects(i64::MAX, 0, 99).await.unwrap();
@@ -149,7 +149,10 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
         match came {
             Some(changed) => {
                 assert!(matches!(changed.unwrap(), Changed::Done(_)) && done);
-                break;
+                // On a busy machine an answer can be there before anybody asks for it.
+                if cut > 0 {
+                    break;
+                }
             }
             None => cut += 1,
         }

@@ -27,7 +27,7 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<ExitCode, Failure
     let settings = global.settings()?;
     let layered = &settings.layered;
     let mut rows = Vec::new();
-    leaves("", &Value::Table(layered.values.clone()), &mut rows);
+    leaves("", &Value::Table(layered.values()), &mut rows);
     match (command, global.format()) {
         (ConfigCommand::Check, Format::Json) => ui::json(&json!({"ok": true})),
         (ConfigCommand::Check, Format::People) => ui::result("the configuration is fine"),
@@ -55,7 +55,7 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<ExitCode, Failure
 }
 
 fn origin(origin: Option<&Origin>) -> String {
-    origin.map(ToString::to_string).unwrap_or_default()
+    origin.unwrap_or(&Origin::BuiltIn).to_string()
 }
 
 fn shorten(value: &Value) -> String {

@@ -5,7 +5,7 @@ use crate::Yard;
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 use switchyard_testkit::{environment::finish, eventually};
@@ -146,6 +146,42 @@ fn whoever_is_killed_while_standing_by_is_missed_by_nobody() {
         next();
     }
     each_ran_once(&yard, 4);
+}
+
+#[test]
+fn one_that_dies_after_it_has_claimed_for_itself_leaves_the_task_to_a_person() {
+    let yard = Yard::with("crew-begun", FOUR);
+    let marker = yard.env.root.join("died");
+    let fault = format!("begun@{}", marker.display());
+    let mut command = yard.env.command(&["supervise"]);
+    command.env("SWITCHYARD_FAULT", &fault).stdout(Stdio::null()).stderr(Stdio::null());
+    let _supervisor = Supervisor(command.spawn().expect("it starts"));
+    let add = || yard.add(&["--in-place", "--command", &says_its_name(&yard)]);
+    // The first has nobody who stands by yet: it is claimed for somebody.
+    let first = add();
+    yard.wait_for_phase(&first, "done");
+    let second = add();
+    yard.wait_for_phase(&second, "blocked");
+    assert!(marker.exists(), "it was claimed by the worker itself");
+    assert_eq!(outcomes(&yard.task(&second)), ["lost"]);
+    let third = add();
+    yard.wait_for_phase(&third, "done");
+    each_ran_once(&yard, 2);
+}
+
+#[test]
+fn what_is_not_for_a_crew_is_begun_although_the_crew_looked_first() {
+    let yard = Yard::with("crew-other", FOUR);
+    let _supervisor = supervise(&yard);
+    let command = says_its_name(&yard);
+    let in_place = yard.add(&["--in-place", "--command", &command]);
+    yard.wait_for_phase(&in_place, "done");
+    // A command in a worktree has a worker of its own.
+    let alone = yard.add(&["--command", &format!("{command}; echo x > x.txt")]);
+    yard.wait_for_phase(&alone, "done");
+    let claims = yard.task(&alone)["attempts"].as_array().map(Vec::len);
+    assert_eq!(claims, Some(1));
+    each_ran_once(&yard, 2);
 }
 
 #[test]

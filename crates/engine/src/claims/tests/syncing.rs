@@ -35,6 +35,7 @@ impl Yard {
             task: Task { state, ..record.task },
             version: record.version,
             at: 2,
+            passed: Vec::new(),
             change: Change { event: "test".into(), from: "queued".into(), to, epoch: 0, detail: String::new() },
             effects: Vec::new(),
             run: RunChange::Note(RunNote::default()),

@@ -100,23 +100,31 @@ pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), Work
     if record.task.epoch != epoch {
         return Err(ChangeError::Fenced { task: id.clone(), epoch, now: record.task.epoch }.into());
     }
-    carry(context, Box::new(record), Hands::Guarded).await.map(drop)
+    let started = begin(context, &record).await?;
+    carry(context, started, Hands::Guarded).await.map(drop)
 }
 
-async fn carry(context: &Context, record: Box<TaskRecord>, hands: Hands) -> Result<Carried, WorkError> {
-    let now = now_micros();
-    let task = &record.task;
-    let note = RunNote {
-        worker: Some(this_process()?),
+/// What a claim notes when its worker begins.
+pub(super) fn started_note(context: &Context, task: &Task, now: i64) -> RunNote {
+    RunNote {
         started_at: Some(now),
         lease_until: Some(now.saturating_add(micros(context.config.supervise.lease))),
         // A place that is there already is known from the start.
         worktree: place::given(task).map(|place| place.directory.display().to_string()),
         ..RunNote::default()
-    };
+    }
+}
+
+/// Begins what was claimed by another for this process.
+async fn begin(context: &Context, record: &TaskRecord) -> Result<Box<TaskRecord>, WorkError> {
+    let note = RunNote { worker: Some(this_process()?), ..started_note(context, &record.task, now_micros()) };
     fault(context, "start");
-    let started = change_held(context, &record, &Event::Start, &With { note, ..With::default() }).await?;
-    let life = Life::begin(context, &task.id, task.epoch, hands);
+    Ok(change_held(context, record, &Event::Start, &With { note, ..With::default() }).await?)
+}
+
+/// Carries what has begun to its end.
+async fn carry(context: &Context, started: Box<TaskRecord>, hands: Hands) -> Result<Carried, WorkError> {
+    let life = Life::begin(context, &started.task.id, started.task.epoch, hands);
     let worked = stages(context, started, &life).await;
     let stopped = life.stop().is_cancelled();
     life.end().await;

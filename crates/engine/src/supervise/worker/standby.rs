@@ -4,10 +4,11 @@
 //! Invariant: one claim at a time. It claims only while the supervisor that started it is there, and ends with the
 //! first thing that goes wrong: its guard then ends whatever is left of its commands.
 
-use super::{Carried, Hands, WorkError, carry};
+use super::{Carried, Hands, WorkError, begin, carry};
 use crate::{
     Context,
     supervise::{
+        crew::{LOOK, NOT_FOR_ME},
         fault::fault,
         next::claim_next,
         spawn::{log_dir, log_file},
@@ -20,7 +21,10 @@ use switchyard_host::{orphan::become_subreaper, paths::private_dir};
 use switchyard_store::TaskRecord;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
-    net::{UnixStream, unix::OwnedReadHalf},
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
     time::timeout,
 };
 
@@ -40,34 +44,78 @@ pub async fn stand_by(
     let mut orders = BufReader::new(orders).lines();
     fault(context, "standby");
     while let Ok(Ok(Some(order))) = timeout(PATIENCE, orders.next_line()).await {
-        let Some((id, epoch)) = parsed(&order) else { return Err(WorkError::Order(order)) };
-        let record = context.store.task(&id).await?;
-        // A claim that was taken back while the order was on its way.
-        if record.task.epoch == epoch {
-            let mut next = Some(Box::new(record));
-            while let Some(record) = next {
-                talk_into_log_of(context, &record)?;
-                if carry(context, record, Hands::Own).await? == Carried::Stopped {
-                    return Ok(());
+        let mut next = match Order::parsed(&order) {
+            None => return Err(WorkError::Order(order)),
+            Some(Order::Do(id, epoch)) => ordered(context, &id, epoch).await?,
+            Some(Order::Look) => match claimed(context, batch, &mut supervisor).await? {
+                Some(record) => Some(record),
+                None => {
+                    supervisor.write_all(NOT_FOR_ME).await?;
+                    continue;
                 }
-                fault(context, "between");
-                if is_gone(&mut orders) {
-                    return Ok(());
-                }
-                next = claim_next(context, batch).await?;
-                if let Some(record) = &next {
-                    supervisor.write_all(format!("{}\n", record.task.id).as_bytes()).await?;
-                }
+            },
+        };
+        while let Some(record) = next {
+            if carry(context, record, Hands::Own).await? == Carried::Stopped {
+                return Ok(());
             }
+            fault(context, "between");
+            if is_gone(&mut orders) {
+                return Ok(());
+            }
+            next = claimed(context, batch, &mut supervisor).await?;
         }
         supervisor.write_all(b"\n").await?;
     }
     Ok(())
 }
 
-fn parsed(order: &str) -> Option<(TaskId, i64)> {
-    let (id, epoch) = order.split_once(' ')?;
-    Some((id.parse().ok()?, epoch.parse().ok()?))
+/// What a supervisor can order.
+#[derive(Debug, PartialEq, Eq)]
+enum Order {
+    /// Something was queued.
+    Look,
+    /// What was claimed for this worker.
+    Do(TaskId, i64),
+}
+
+impl Order {
+    fn parsed(order: &str) -> Option<Self> {
+        if order == LOOK {
+            return Some(Self::Look);
+        }
+        let (id, epoch) = order.split_once(' ')?;
+        Some(Self::Do(id.parse().ok()?, epoch.parse().ok()?))
+    }
+}
+
+/// Begins what the supervisor has claimed for this worker; nothing when that was taken back while the order was on its
+/// way.
+async fn ordered(context: &Context, id: &TaskId, epoch: i64) -> Result<Option<Box<TaskRecord>>, WorkError> {
+    let record = context.store.task(id).await?;
+    if record.task.epoch != epoch {
+        return Ok(None);
+    }
+    talk_into_log_of(context, &record)?;
+    Ok(Some(begin(context, &record).await?))
+}
+
+/// The next task, claimed by this worker itself, and begun: from here on nothing may keep it from being carried to its
+/// end, because nobody else could know that its command has not run. The supervisor hears of it, if it is there.
+async fn claimed(
+    context: &Context,
+    batch: Option<&str>,
+    supervisor: &mut OwnedWriteHalf,
+) -> Result<Option<Box<TaskRecord>>, WorkError> {
+    let next = claim_next(context, batch).await?;
+    if let Some(record) = &next {
+        fault(context, "begun");
+        if let Err(error) = talk_into_log_of(context, record) {
+            tracing::warn!(%error, task = %record.task.id, "its log cannot be written");
+        }
+        drop(supervisor.write_all(format!("{}\n", record.task.id).as_bytes()).await);
+    }
+    Ok(next)
 }
 
 /// Whether nobody is there who could order anything. Nobody orders a worker that is at work: one who does is not
