@@ -21,6 +21,9 @@ pub struct Findings {
     /// What is different in the parent checkout than before.
     pub trespass: Vec<String>,
     pub secrets: Vec<Secret>,
+    /// Files that still have the marks of a conflict in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmerged: Vec<String>,
     /// In the order in which they were run; the first that is not green is the last.
     pub checks: Vec<Check>,
     /// The model that was asked for, and the one that answered.

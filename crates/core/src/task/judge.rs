@@ -1,7 +1,7 @@
 //! Whether the evidence shows that the work is done.
 //!
-//! Invariant: no diff, a trivial one, a verify that is red or was not run, a secret, a path that is not allowed or a
-//! changed parent checkout is never good, whatever the agent said.
+//! Invariant: no diff, a trivial one, a verify that is red or was not run, a secret, a conflict that was left standing,
+//! a path that is not allowed or a changed parent checkout is never good, whatever the agent said.
 
 use super::{Agent, Check, End, Exit, Failure, Findings, Gate, Lift, Place, Stop, TaskSpec, outside};
 use crate::{
@@ -47,6 +47,10 @@ fn forbidden(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
     if let Some(secret) = findings.secrets.first() {
         let detail = format!("{}:{} adds what looks like {}", secret.path, secret.line, secret.looks_like);
         return Some(logic(with_tree("secret", findings), detail, Lift::Useless));
+    }
+    if !findings.unmerged.is_empty() {
+        let detail = format!("the marks of a conflict are still in {}", named(&findings.unmerged));
+        return Some(logic(with_tree("unmerged", findings), detail, Lift::Useless));
     }
     let outside = outside(&spec.allow_paths, &findings.changed);
     if !outside.is_empty() {

@@ -1,7 +1,7 @@
 //! What a task asks for. It is written once, when the task is added; what happens to it later is its state.
 
 use super::TaskId;
-use crate::{Nano, config::Capability};
+use crate::{Nano, budget::Urgency, config::Capability};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct TaskSpec {
     pub allow_paths: Vec<String>,
     #[serde(default)]
     pub max_cost: Option<Nano>,
+    /// What it may ask of the budget.
+    #[serde(default)]
+    pub urgency: Urgency,
     /// How long a person would expect it to take, in seconds.
     #[serde(default)]
     pub estimate_seconds: Option<u64>,

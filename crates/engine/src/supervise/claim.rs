@@ -9,7 +9,8 @@ use super::{
     worker::started_note,
 };
 use crate::{
-    Context, budget,
+    Context,
+    budget::{self, Purse},
     catalogue::Refresh,
     choose::{self, Decision, decide},
     dispatch::Refusal,
@@ -18,7 +19,6 @@ use crate::{
 use std::path::Path;
 use switchyard_core::{
     DispatchId, ErrorClass, ModelRef,
-    budget::Urgency,
     config::micros,
     dispatch::{Mode, Request},
     route::{Needs, Selector},
@@ -262,6 +262,7 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>
         selector,
         directory: Path::new(&task.spec.repository),
         agent: agent.as_deref(),
+        purse: Purse { concern: concern(task), urgency: task.spec.urgency },
     };
     match decide(context, &wanted, Refresh::IfStale).await {
         Ok(decision) => Ok(Some(decision)),
@@ -271,15 +272,13 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>
 
 /// What the claim sets aside in its own transaction, so that no two claims count on the same money.
 async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<Option<Reserve>, Box<Event>> {
-    let id = task.id.to_string();
-    let concern = budget::Concern { task: Some(&id), batch: task.batch.as_deref(), everybody: false };
-    let lines = budget::lines(context, concern).await.map_err(|refusal| Box::new(refused(context, &refusal)))?;
+    let lines = budget::lines(context, concern(task)).await.map_err(|refusal| Box::new(refused(context, &refusal)))?;
     let Ok(model) = decision.listed.catalogue.find(&decision.resolution.model) else { return Ok(None) };
     let exact = Selector::Exact(decision.resolution.model.clone());
     let request = Request::plain(prompt(task), exact, Mode::Agent, &task.spec.repository);
     let planned = budget::Planned {
         lines: &lines,
-        urgency: Urgency::Normal,
+        urgency: task.spec.urgency,
         request: &request,
         resolution: &decision.resolution,
         model,
@@ -290,6 +289,11 @@ async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<
         Ok(reserve) => Ok(reserve),
         Err(budget::OverBudget(why)) => Err(Box::new(refused(context, &Refusal::Budget { why }))),
     }
+}
+
+/// Whose limits hold for it.
+fn concern(task: &Task) -> budget::Concern<'_> {
+    budget::Concern { task: Some(task.id.as_str()), batch: task.batch.as_deref(), everybody: false }
 }
 
 fn avoided(task: &Task) -> Vec<ModelRef> {

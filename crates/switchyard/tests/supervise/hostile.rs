@@ -37,6 +37,23 @@ fn a_secret_that_was_deleted_again_does_not_reach_the_base() {
 }
 
 #[test]
+fn a_merge_that_was_left_half_done_is_never_taken_for_work() {
+    let yard = Yard::new("half-merged");
+    yard.git(&["checkout", "-q", "-b", "other"]);
+    std::fs::write(yard.repository().join("README"), "theirs\n").expect("written");
+    yard.git(&["commit", "-qam", "theirs"]);
+    yard.git(&["checkout", "-q", "main"]);
+    // It says itself that all is well, and there is nothing to verify it with.
+    let command = "echo ours > README; git commit -qam ours; git merge other; true";
+    let id = yard.add(&["merge", "--command", command, "--deliver", "merge", "--attempts", "1"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_ne!(task["phase"], "done", "{task:#}");
+    assert!(task["reason"].as_str().expect("a reason").contains("marks of a conflict"), "{task:#}");
+    assert!(!yard.git(&["show", "main:README"]).contains("<<<<<<<"), "the base is as it was");
+}
+
+#[test]
 fn work_on_a_branch_of_the_agents_own_is_found() {
     let yard = Yard::new("own-branch");
     let command = "git checkout -q -b feature/own && echo x > own.txt && git add -A && git commit -qm own";

@@ -23,6 +23,7 @@ fn full_spec() -> TaskSpec {
         verify: texts(&["cargo test", "true"]),
         allow_paths: texts(&["src/**"]),
         max_cost: Some(Nano(i64::MAX)),
+        urgency: Urgency::Critical,
         estimate_seconds: Some(u64::MAX),
         attempts: Some(0),
         labels: texts(&["Grün", ""]),

@@ -43,6 +43,11 @@ fn what_is_forbidden_beats_green_checks() {
             "src/fence.rs:3 adds what looks like a private key",
         ),
         (
+            Findings { unmerged: texts(&["src/fence.rs"]), ..green.clone() },
+            FailureMode::Logic,
+            "the marks of a conflict are still in src/fence.rs",
+        ),
+        (
             Findings { changed: texts(&["src/fence.rs", "srcx/a"]), ..green.clone() },
             FailureMode::Logic,
             "files were changed that this task may not change: srcx/a",

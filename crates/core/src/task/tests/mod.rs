@@ -22,6 +22,7 @@ mod step;
 use super::*;
 use crate::{
     ErrorClass, Nano,
+    budget::Urgency,
     config::{Config, DEFAULTS},
     pattern::FailureMode,
 };
@@ -59,6 +60,7 @@ fn spec() -> TaskSpec {
         verify: Vec::new(),
         allow_paths: Vec::new(),
         max_cost: None,
+        urgency: Urgency::Normal,
         estimate_seconds: None,
         attempts: None,
         labels: Vec::new(),
@@ -160,6 +162,7 @@ fn findings() -> Findings {
         binaries: 0,
         trespass: Vec::new(),
         secrets: Vec::new(),
+        unmerged: Vec::new(),
         checks: Vec::new(),
         asked: Some("acme/b".into()),
         answered: Some("acme/b".into()),

@@ -6,6 +6,7 @@ use super::{
     life::Life,
     parent::Parent,
     place::{Place, keep_work},
+    tier::chosen_for,
 };
 use crate::{
     Context,
@@ -89,7 +90,10 @@ async fn ask_model(
         max_cost: task.spec.max_cost.map(|most| most.less(spent)),
         task: Some(task.id.to_string()),
         batch: task.batch.clone(),
+        urgency: task.spec.urgency,
+        chosen_for: chosen_for(context, task, run),
         task_type: task.spec.task_type.clone(),
+        subject: Some(task.spec.description.clone()),
         ..Options::default()
     };
     let mut patient = context.clone();

@@ -4,12 +4,13 @@ use super::{
     agent::{exit_of, variables},
     ended::Ended,
     life::Life,
+    patch::{SECRETS, secrets, unmerged},
     place::{Place, git},
 };
 use crate::{Context, supervise::spawn::log_dir};
 use std::path::{Path, PathBuf};
 use switchyard_core::{
-    redact::{committed_secret, redact},
+    redact::redact,
     task::{Check, Commit, End, Findings, Secret, Task},
 };
 use switchyard_host::{
@@ -18,9 +19,6 @@ use switchyard_host::{
     shell,
 };
 use switchyard_store::TaskRecord;
-
-/// Suspicious lines that are named.
-const SECRETS: usize = 20;
 
 /// Findings without any, for work that never had a place.
 pub(super) fn nothing(ended: &Ended) -> Findings {
@@ -35,6 +33,7 @@ pub(super) fn nothing(ended: &Ended) -> Findings {
         binaries: 0,
         trespass: ended.trespass.clone(),
         secrets: Vec::new(),
+        unmerged: Vec::new(),
         checks: Vec::new(),
         asked: ended.asked.clone(),
         answered: ended.answered.clone(),
@@ -64,6 +63,7 @@ pub(super) async fn gather(
             lines: found.lines,
             binaries: found.binaries,
             secrets: found.secrets,
+            unmerged: found.unmerged,
             ..findings
         };
     }
@@ -84,6 +84,7 @@ struct Found {
     lines: u64,
     binaries: u32,
     secrets: Vec<Secret>,
+    unmerged: Vec<String>,
 }
 
 fn read(git: &Git, directory: &Path, base: &str) -> Result<Found, GitError> {
@@ -105,6 +106,7 @@ fn read(git: &Git, directory: &Path, base: &str) -> Result<Found, GitError> {
         lines,
         binaries: u32::try_from(binaries).unwrap_or(u32::MAX),
         secrets: secrets_of(git, directory, &commits)?,
+        unmerged: unmerged(&git.diff_of(directory, &format!("{base}..{head}"))?),
     })
 }
 
@@ -122,33 +124,6 @@ pub(super) fn secrets_of(git: &Git, directory: &Path, commits: &[String]) -> Res
 
 pub(super) fn secrets_between(git: &Git, directory: &Path, base: &str, head: &str) -> Result<Vec<Secret>, GitError> {
     Ok(secrets(&git.diff_of(directory, &format!("{base}..{head}"))?))
-}
-
-/// Added lines that have a secret in them, by the patch's own numbering.
-fn secrets(patch: &str) -> Vec<Secret> {
-    let (mut path, mut line) = (String::new(), 0_u64);
-    let mut found = Vec::new();
-    for text in patch.lines() {
-        if let Some(name) = text.strip_prefix("+++ ") {
-            name.trim_start_matches("b/").clone_into(&mut path);
-        } else if let Some(hunk) = text.strip_prefix("@@ ") {
-            line = hunk
-                .split_once('+')
-                .and_then(|(_, rest)| rest.split([',', ' ']).next()?.parse().ok())
-                .unwrap_or_default();
-        } else if let Some(added) = text.strip_prefix('+') {
-            if let Some(looks_like) = committed_secret(added) {
-                found.push(Secret { path: path.clone(), line, looks_like: looks_like.to_owned() });
-            }
-            line += 1;
-        } else if text.starts_with(' ') {
-            line += 1;
-        }
-        if found.len() >= SECRETS {
-            break;
-        }
-    }
-    found
 }
 
 /// Runs the verify commands in order, and stops at the first that is not green.
@@ -198,17 +173,4 @@ pub(super) async fn run_check(
         tail: redact(&checked.tail),
         took_ms: u64::try_from(checked.took.as_millis()).unwrap_or(u64::MAX),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::secrets;
-
-    #[test]
-    fn an_added_secret_is_named_with_its_place() {
-        let patch = "--- a/x\n+++ b/config/x.env\n@@ -1,2 +1,3 @@\n context\n+KEY=sk-proj-0123456789abcdefghij\n-old sk-proj-0123456789abcdefghij\n";
-        let found = secrets(patch);
-        assert_eq!(found.len(), 1);
-        assert_eq!((found[0].path.as_str(), found[0].line), ("config/x.env", 2));
-    }
 }

@@ -12,9 +12,11 @@ mod life;
 mod opinion;
 mod output;
 mod parent;
+mod patch;
 mod place;
 mod pull_request;
 mod standby;
+mod tier;
 mod verify;
 
 pub use standby::stand_by;
