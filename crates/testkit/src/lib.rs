@@ -8,10 +8,12 @@ pub mod fake_opencode;
 pub mod opencode;
 pub mod outcome;
 pub mod provider;
+pub mod terminal;
 
 pub use environment::TestEnv;
 pub use outcome::Outcome;
 pub use provider::SharedProvider;
+pub use terminal::Terminal;
 
 use std::time::{Duration, Instant};
 

@@ -1,39 +1,40 @@
 //! Cuts a property out of a text with comments. Comments beside it stay: they are the user's, whatever they are about.
 
+use super::jsonc::comma_after;
 use jsonc_parser::{
-    common::Range,
-    tokens::{Token, TokenAndRange},
+    ast::{Object, ObjectProp},
+    common::Ranged,
 };
+use std::ops::Range;
 
-pub fn is_comment(token: &TokenAndRange<'_>) -> bool {
-    matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
+/// The text without a property of `object`, without the comma that is needed no more, and without the lines that have
+/// nothing else in them.
+pub(super) fn without(text: &str, object: &Object<'_>, property: &ObjectProp<'_>) -> String {
+    let next = comma_after(text, property.end());
+    let earlier = object.properties.iter().take_while(|one| one.start() < property.start()).last();
+    let previous = earlier.and_then(|one| comma_after(text, one.end()));
+    let mut goes = property.start()..property.end();
+    if let Some(comma) = next.filter(|comma| text[goes.end..*comma].trim().is_empty()) {
+        goes.end = comma + 1;
+    }
+    let goes = with_its_gap(text, goes, previous.filter(|_| next.is_none()));
+    // The one before is the last now, in a layout without a comma behind the last.
+    let comma = next.or(previous);
+    let kept = |(at, _): &(usize, char)| !goes.contains(at) && comma != Some(*at);
+    text.char_indices().filter(kept).map(|(_, letter)| letter).collect()
 }
 
-/// The text without the property at `property`, without the comma that it needs no more, and without its lines if
-/// nothing else is in them.
-pub fn without(text: &str, property: Range, tokens: &[TokenAndRange<'_>]) -> String {
-    let is_comma = |token: &&TokenAndRange<'_>| matches!(token.token, Token::Comma);
-    let said = || tokens.iter().filter(|token| !is_comment(token));
-    let next = said().find(|token| token.range.start >= property.end).filter(is_comma).map(|token| token.range);
-    let previous = said().rev().find(|token| token.range.end <= property.start).filter(is_comma);
-    let comma = next.or(previous.map(|token| token.range));
-    let mut goes = property;
-    if let Some(next) = next.filter(|next| text[goes.end..next.start].trim().is_empty()) {
-        goes.end = next.end;
-    }
+/// With its whole lines, or with the white space that stood between it and what was beside it.
+fn with_its_gap(text: &str, goes: Range<usize>, open_comma: Option<usize>) -> Range<usize> {
     let before = text[..goes.start].trim_end_matches([' ', '\t']);
     let after = text[goes.end..].trim_start_matches([' ', '\t']);
+    let behind = text.len() - after.len();
     let line_end = ["\r\n", "\n"].into_iter().find(|end| after.starts_with(end));
     let begins_line = before.is_empty() || before.ends_with('\n');
-    if let Some(line_end) = line_end.filter(|_| begins_line) {
-        goes = Range { start: before.len(), end: text.len() - after.len() + line_end.len() };
-    } else if previous.is_some_and(|comma| next.is_none() && comma.range.end == before.len()) {
-        // It was the last in its line: the gap before it goes with it.
-        goes.start = before.len();
+    match line_end {
+        Some(line_end) if begins_line => before.len()..behind + line_end.len(),
+        Some(_) => before.len()..goes.end,
+        None if open_comma.is_some_and(|comma| comma + 1 == before.len()) => before.len()..goes.end,
+        None => goes.start..behind,
     }
-    let kept = |(at, _): &(usize, char)| {
-        let inside = |range: Range| range.start <= *at && *at < range.end;
-        !inside(goes) && !comma.is_some_and(inside)
-    };
-    text.char_indices().filter(kept).map(|(_, letter)| letter).collect()
 }

@@ -1,6 +1,7 @@
 //! Changes one value in JSON with comments. Everything that is not that value keeps its bytes: comments, order, unknown
 //! keys, layout. What is new is only put in between.
 
+use super::cut;
 use jsonc_parser::{
     CollectOptions, ParseOptions,
     ast::{Object, ObjectProp, Value as Ast},
@@ -63,6 +64,18 @@ pub fn set_value(text: &str, path: &[&str], value: &Value) -> Result<String, Jso
 
 /// Takes what is at `path` away, if it is there. The object that it was in stays, also when it is empty.
 pub fn remove_value(text: &str, path: &[&str]) -> Result<String, JsoncError> {
+    remove(text, path, |_, _| true)
+}
+
+/// Takes the object at `path` away if nothing is in it, no comment either.
+pub fn remove_empty(text: &str, path: &[&str]) -> Result<String, JsoncError> {
+    remove(text, path, |bare, found| match &found.value {
+        Ast::Object(object) => bare[object.start() + 1..object.end() - 1].trim().is_empty(),
+        _ => false,
+    })
+}
+
+fn remove(text: &str, path: &[&str], goes: impl Fn(&str, &ObjectProp<'_>) -> bool) -> Result<String, JsoncError> {
     let (mark, bare) = without_mark(text);
     let parsed = parse(bare)?;
     let (last, way) = path.split_last().ok_or(JsoncError::NoPath)?;
@@ -74,18 +87,10 @@ pub fn remove_value(text: &str, path: &[&str]) -> Result<String, JsoncError> {
             None => return Ok(text.to_owned()),
         }
     }
-    let Some(found) = property(object, last)? else { return Ok(text.to_owned()) };
-    let mut kept = bare.to_owned();
-    let comma = comma_after(bare, found.end());
-    kept.replace_range(whole_line(bare, found.start(), comma.map_or(found.end(), |at| at + 1)), "");
-    if comma.is_none()
-        && let Some(before) = object.properties.iter().take_while(|one| one.start() < found.start()).last()
-        && let Some(at) = comma_after(bare, before.end())
-    {
-        // The one before is the last now, in a layout without a comma behind the last.
-        kept.replace_range(at..=at, "");
+    match property(object, last)?.filter(|found| goes(bare, found)) {
+        Some(found) => Ok(format!("{mark}{}", cut::without(bare, object, found))),
+        None => Ok(text.to_owned()),
     }
-    Ok(format!("{mark}{kept}"))
 }
 
 fn parse(text: &str) -> Result<Option<Ast<'_>>, JsoncError> {
@@ -107,7 +112,7 @@ fn within<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o Object
 }
 
 /// The one property of this name.
-pub fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o ObjectProp<'t>>, JsoncError> {
+fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o ObjectProp<'t>>, JsoncError> {
     let mut named = object.properties.iter().filter(|property| property.name.as_str() == key);
     let first = named.next();
     if named.next().is_some() { Err(JsoncError::Twice(key.to_owned())) } else { Ok(first) }
@@ -184,7 +189,7 @@ fn unit(text: &str) -> &str {
 }
 
 /// Where the comma behind a value is.
-fn comma_after(text: &str, at: usize) -> Option<usize> {
+pub(super) fn comma_after(text: &str, at: usize) -> Option<usize> {
     let next = at + trivia(&text[at..], Reach::Further);
     text[next..].starts_with(',').then_some(next)
 }
@@ -227,21 +232,8 @@ fn trivia(text: &str, reach: Reach) -> usize {
     }
 }
 
-/// The range with its line when nothing else is on that, else with the space behind it.
-fn whole_line(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
-    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let alone_before = text[line..start].trim().is_empty() && line > 0;
-    let rest = &text[end..];
-    let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
-    match rest[blank..].chars().next() {
-        Some('\n') if alone_before => line..end + blank + 1,
-        Some('\n') | None => start..end,
-        Some(_) => start..end + blank,
-    }
-}
-
 /// Some editors begin a file with a mark that is no part of its text.
-pub fn without_mark(text: &str) -> (&str, &str) {
+fn without_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 

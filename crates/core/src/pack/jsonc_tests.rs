@@ -44,12 +44,25 @@ fn a_value_leaves_with_its_line_and_its_comma() {
         ("{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "b", "{\n  \"a\": 1 // one\n}\n"),
         ("{\n  \"a\": 1,\n  \"b\": 2, // two\n}\n", "a", "{\n  \"b\": 2, // two\n}\n"),
         ("{\"a\": 1, \"b\": 2}", "a", "{\"b\": 2}"),
-        ("{\"a\": 1, \"b\": 2}", "b", "{\"a\": 1 }"),
+        ("{\"a\": 1, \"b\": 2}", "b", "{\"a\": 1}"),
+        ("{ \"a\": 1, \"b\": 2,\n  \"c\": 3 }", "b", "{ \"a\": 1,\n  \"c\": 3 }"),
+        ("{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "a", "{\n  // one\n  \"b\": 2\n}\n"),
+        ("{\"a\": 1 /* one */, \"b\": 2}", "a", "{/* one */ \"b\": 2}"),
+        ("{\"a\": 1, /* two */ \"b\": 2}", "b", "{\"a\": 1 /* two */ }"),
+        ("{\r\n\t\"a\": 1,\r\n\t\"b\": 2\r\n}", "b", "{\r\n\t\"a\": 1\r\n}"),
         ("{\"a\": 1}", "a", "{}"),
     ];
     for (before, key, after) in table {
         assert_eq!(remove_value(before, &[key]).as_deref(), Ok(after), "{before}");
     }
+}
+
+#[test]
+fn only_what_says_nothing_counts_as_empty() {
+    for text in ["{\"a\": {\"b\": 1}}", "{\"a\": { /* why */ }}", "{\"a\": []}", "{\"b\": {}}", "[1]"] {
+        assert_eq!(remove_empty(text, &["a"]).as_deref(), Ok(text), "{text}");
+    }
+    assert_eq!(remove_empty("{\n  \"a\": {\n  },\n}", &["a"]).as_deref(), Ok("{\n}"));
 }
 
 #[test]

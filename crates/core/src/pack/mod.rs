@@ -4,7 +4,7 @@
 //! surprising ones; a test against the real program holds it to that.
 
 pub mod agent_file;
-pub mod cut;
+mod cut;
 pub mod edit;
 pub mod frontmatter;
 pub mod jsonc;

@@ -5,6 +5,7 @@
 
 mod check;
 mod check_units;
+mod context;
 mod document;
 mod edit;
 mod execution;
@@ -22,6 +23,7 @@ mod units;
 mod waves;
 
 pub use check::{Child, Place, check_handoff, check_report, check_spec};
+pub use context::agy_is_enabled;
 pub use document::{Document, Heading, Said, Section, Unclosed, plain_title};
 pub use edit::{EditError, section_text, set_section};
 pub use execution::{Agent, Role};

@@ -1,7 +1,7 @@
 //! The configuration with the chosen models in it, and writing it.
 
 use super::{AgentsConfigError, Choice, ConfigFile};
-use crate::pack::{PackError, diff::unified, disk::Disk};
+use crate::pack::{PackError, diff::unified_config, disk::Disk};
 use std::os::unix::fs::PermissionsExt;
 use switchyard_core::pack::jsonc::{JsoncError, remove_value, set_value};
 
@@ -27,7 +27,7 @@ pub fn edit(file: ConfigFile, choices: &[Choice]) -> Result<Edit, AgentsConfigEr
     // A new file that would name no agent is not worth making.
     let changes = after != file.text;
     let before = if file.exists { file.text.as_str() } else { "" };
-    let diff = if changes { unified(&file.path.display().to_string(), before, &after) } else { String::new() };
+    let diff = if changes { unified_config(&file.path.display().to_string(), before, &after) } else { String::new() };
     Ok(Edit { file, text: after, diff })
 }
 
@@ -83,6 +83,15 @@ mod tests {
         );
         assert_eq!(varied, expected);
         assert_eq!(with_models(&varied, &[choice("p/m@low", &["a", "b"])]).unwrap(), varied, "twice is once");
+    }
+
+    #[test]
+    fn a_difference_shows_no_keys() {
+        let text = "{\n  \"provider\": { \"p\": { \"options\": { \"apiKey\": \"hush-hush\" } } },\n  \"agent\": {}\n}\n";
+        let file = ConfigFile { path: "/x/opencode.json".into(), text: text.into(), exists: true };
+        let made = edit(file, &[choice("p/m", &["a"])]).unwrap();
+        assert!(made.diff.contains("p/m") && made.diff.contains("apiKey"), "{}", made.diff);
+        assert!(!made.diff.contains("hush-hush") && made.text.contains("hush-hush"), "{}", made.diff);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     Context,
+    budget::Purse,
     catalogue::Refresh,
     choose::{Decision, Task, decide},
     dispatch::Refusal,
@@ -52,6 +53,6 @@ pub async fn recommend(context: &Context, directory: &Path, group: AgentGroup) -
 /// A model by what somebody wrote for it, checked as for a dispatch: it is there, has the variant, and can use tools.
 pub async fn resolve_named(context: &Context, directory: &Path, selector: Selector) -> Result<Decision, Refusal> {
     let needs = Needs::default().and(Capability::Tools);
-    let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[] };
+    let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[], purse: Purse::default() };
     decide(context, &task, Refresh::IfStale).await
 }

@@ -26,6 +26,15 @@ pub(super) struct Index {
     /// Directories that were not there.
     pub directories: Vec<PathBuf>,
     pub entries: Vec<IndexEntry>,
+    /// Hashes of what the change was about to write and no manifest knows of afterwards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Left {
+    pub path: PathBuf,
+    pub sha256: String,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -61,6 +70,7 @@ impl Backup {
             reason: reason.to_owned(),
             directories: Vec::new(),
             entries: Vec::new(),
+            left: Vec::new(),
         };
         Ok(Self { finished: all.join(name), directory, index, count: 0 })
     }
@@ -85,6 +95,10 @@ impl Backup {
         Ok(Before::File { sha256: hash(bytes), mode, backup: self.finished.join(name) })
     }
 
+    pub fn leaves(&mut self, path: &Path, sha256: String) {
+        self.index.left.push(Left { path: path.to_path_buf(), sha256 });
+    }
+
     pub fn without(&mut self, directories: &[PathBuf]) {
         self.index.directories = directories.to_vec();
     }
@@ -101,7 +115,7 @@ impl Backup {
 
 /// The content that a file had. One that is not what it was then is no backup.
 pub(super) fn content(path: &Path, backup: &Path, sha256: &str) -> Result<Vec<u8>, PackError> {
-    let lost = || PackError::BackupLost { path: path.to_path_buf(), backup: backup.to_path_buf() };
+    let lost = || PackError::BackupLost(path.to_path_buf());
     let bytes = fs::read(backup).map_err(|_| lost())?;
     if hash(&bytes) == sha256 { Ok(bytes) } else { Err(lost()) }
 }

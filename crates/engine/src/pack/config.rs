@@ -3,7 +3,7 @@
 use super::{
     backup::{Backup, content},
     config_text::{self, ConfigTextError, Registered},
-    diff::unified,
+    diff::unified_config,
     disk::Disk,
     error::PackError,
     found::{Before, Found, hash},
@@ -80,7 +80,7 @@ pub fn plan(
     };
     let shown = shown(place, &path);
     let diff = change.is_kept().then_some(()).or(change.touches().then_some(()));
-    let diff = diff.map(|()| unified(&shown, text.as_deref().unwrap_or_default(), &after));
+    let diff = diff.map(|()| unified_config(&shown, text.as_deref().unwrap_or_default(), &after));
     if change.is_kept() {
         let conflict = Conflict { path: &shown, change, diff: diff.as_deref().unwrap_or_default() };
         if decide(&conflict) == Answer::Replace {

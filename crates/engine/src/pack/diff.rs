@@ -1,5 +1,7 @@
 //! Two texts as a unified diff: what is taken out, what is put in, and three lines around each place.
 
+use switchyard_core::redact::redact;
+
 const AROUND: usize = 3;
 /// Beyond this many pairs of lines, the middle is shown as replaced as a whole.
 const MOST: usize = 4_000_000;
@@ -9,6 +11,13 @@ enum Line<'t> {
     Same(&'t str),
     Out(&'t str),
     In(&'t str),
+}
+
+/// The same of a configuration, in which keys may stand: they are nobody's business, least of all a model's that has
+/// asked for the difference.
+#[must_use]
+pub fn unified_config(path: &str, from: &str, to: &str) -> String {
+    redact(&unified(path, from, to))
 }
 
 #[must_use]

@@ -8,7 +8,7 @@ use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions, Permissions},
     io::{self, Write},
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -40,12 +40,15 @@ impl Disk {
     pub fn write(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<(), PackError> {
         let draft = draft_of(path);
         self.step()?;
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&draft)
-            .map_err(PackError::io("write", &draft))?;
+        // What lies there may be a link that leads elsewhere: it is never written through. And what is written may be
+        // secret: until it has the mode of what it replaces, only its owner reads it.
+        remove_if_there(&draft)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if let Some(mode) = mode {
+            options.mode(mode & 0o600);
+        }
+        let mut file = options.open(&draft).map_err(PackError::io("write", &draft))?;
         let permissions = mode.map(Permissions::from_mode);
         let written =
             file.write_all(bytes).and_then(|()| permissions.map_or(Ok(()), |mode| file.set_permissions(mode)));
@@ -121,5 +124,26 @@ fn remove_if_there(path: &Path) -> Result<(), PackError> {
 fn settle(path: &Path) {
     if let Some(directory) = path.parent() {
         drop(File::open(directory).and_then(|directory| directory.sync_all()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Disk, draft_of};
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    #[test]
+    fn a_link_in_the_place_of_a_draft_is_not_written_through() {
+        let root = std::env::temp_dir().join(format!("switchyard-disk-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        let (victim, target) = (root.join("victim"), root.join("opencode.jsonc"));
+        fs::write(&victim, "mine").unwrap();
+        std::os::unix::fs::symlink(&victim, draft_of(&target)).unwrap();
+        Disk::default().write(&target, b"{}", Some(0o600)).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "{}");
+        let found = target.symlink_metadata().unwrap();
+        assert!(found.is_file() && found.permissions().mode() & 0o777 == 0o600, "{found:?}");
+        fs::remove_dir_all(&root).unwrap();
     }
 }

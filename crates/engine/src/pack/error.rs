@@ -18,8 +18,10 @@ pub enum PackError {
     Newer(PathBuf),
     #[error("{}: {source}", path.display())]
     Config { path: PathBuf, source: ConfigTextError },
-    #[error("the backup {} of {} is gone", backup.display(), path.display())]
-    BackupLost { path: PathBuf, backup: PathBuf },
+    #[error("{} is not to be trusted: {reason}", path.display())]
+    Foreign { path: PathBuf, reason: String },
+    #[error("what was in {} is in no backup any more", .0.display())]
+    BackupLost(PathBuf),
     #[error("there is no backup {wanted:?} of {}", target.display())]
     NoBackup { wanted: String, target: PathBuf, there: Vec<String> },
     #[error("there are no backups of {}", .0.display())]

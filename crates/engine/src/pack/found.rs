@@ -23,6 +23,8 @@ pub enum Before {
     Absent,
     File { sha256: String, mode: u32, backup: PathBuf },
     Link { to: PathBuf },
+    /// A file whose content is in no backup of this place.
+    Lost { sha256: String },
 }
 
 pub fn hash(bytes: &[u8]) -> String {
@@ -81,9 +83,9 @@ impl Before {
     pub fn matches(&self, found: &Found) -> bool {
         match (self, found) {
             (Self::Absent, Found::Absent) => true,
-            (Self::File { sha256, .. }, Found::File { .. }) => found.is(sha256),
+            (Self::File { sha256, .. } | Self::Lost { sha256 }, Found::File { .. }) => found.is(sha256),
             (Self::Link { to }, Found::Link { to: now }) => to == now,
-            (Self::Absent | Self::File { .. } | Self::Link { .. }, _) => false,
+            (Self::Absent | Self::File { .. } | Self::Link { .. } | Self::Lost { .. }, _) => false,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{
     error::PackError,
     found::{Before, Found},
     place::Place,
+    trust::trusted,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,6 +20,9 @@ pub struct Manifest {
     pub version: String,
     pub format: String,
     pub installed_at: String,
+    /// The target that it was written in. In a copy of that, paths and backups belong to the original.
+    #[serde(default)]
+    pub(super) root: Option<PathBuf>,
     /// Directories that were made for the pack, the outermost first.
     pub directories: Vec<PathBuf>,
     /// By their paths below the target.
@@ -70,13 +74,14 @@ impl Entry {
 }
 
 impl Manifest {
-    pub(super) fn new(state: State, version: &str, format: &str) -> Self {
+    pub(super) fn new(place: &Place, state: State, version: &str, format: &str) -> Self {
         Self {
             schema: SCHEMA,
             state,
             version: version.to_owned(),
             format: format.to_owned(),
             installed_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            root: Some(place.root().to_path_buf()),
             directories: Vec::new(),
             files: BTreeMap::new(),
             config: None,
@@ -97,10 +102,15 @@ impl Manifest {
 pub fn installed(place: &Place) -> Result<Option<Manifest>, PackError> {
     let path = place.manifest();
     let Found::File { bytes, .. } = Found::at(&path)? else { return Ok(None) };
+    parsed(place, &bytes).map(Some)
+}
+
+pub(super) fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
+    let path = place.manifest();
     let unreadable = |error: serde_json::Error| PackError::Unreadable { path: path.clone(), reason: error.to_string() };
-    let value: Value = serde_json::from_slice(&bytes).map_err(unreadable)?;
+    let value: Value = serde_json::from_slice(bytes).map_err(unreadable)?;
     if value.get("schema").and_then(Value::as_u64).is_some_and(|schema| schema > u64::from(SCHEMA)) {
         return Err(PackError::Newer(path));
     }
-    serde_json::from_value(value).map(Some).map_err(unreadable)
+    trusted(place, serde_json::from_value(value).map_err(unreadable)?)
 }

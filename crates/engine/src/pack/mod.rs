@@ -4,6 +4,7 @@
 //! said so, and taking the pack away leaves what was there before, byte for byte. Before the first change in the target
 //! its manifest says what is about to happen, so that any interruption can be finished or undone.
 
+mod age;
 mod backup;
 mod config;
 mod config_text;
@@ -13,17 +14,21 @@ mod error;
 mod found;
 mod install;
 mod intent;
+mod later;
 mod manifest;
 mod place;
 mod plan;
 mod report;
 mod restore;
+mod rivals;
+mod trust;
 mod undo;
 mod uninstall;
 
 #[cfg(test)]
 mod tests;
 
+pub use age::Age;
 pub use backup::{BackupSummary, backups};
 pub use error::PackError;
 pub use install::{Install, install};
@@ -31,6 +36,7 @@ pub use manifest::{Manifest, installed};
 pub use place::Place;
 pub use report::{Answer, Change, Conflict, FileReport, Outcome, Report, Run};
 pub use restore::restore;
+pub use rivals::rivals;
 pub use uninstall::uninstall;
 
 /// A file of the pack, with its path below the target.

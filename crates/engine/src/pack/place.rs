@@ -1,9 +1,10 @@
 //! Where a pack goes, and where what is kept about that lies.
 
-use super::{error::PackError, found::hash};
+use super::{Part, error::PackError, found::hash};
 use std::{
-    fs::File,
-    path::{Path, PathBuf},
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read, Seek, Write},
+    path::{Component, Path, PathBuf},
 };
 use switchyard_host::paths::private_dir;
 
@@ -16,6 +17,7 @@ pub struct Place {
     /// The files that an entry for MCP may be in, the preferred first; the last is made when there is none.
     configs: Vec<PathBuf>,
     keep: PathBuf,
+    waits: Option<fn(&str)>,
 }
 
 impl Place {
@@ -38,7 +40,13 @@ impl Place {
     fn new(root: PathBuf, configs: Vec<PathBuf>, data_dir: &Path) -> Self {
         let name = hash(root.as_os_str().as_encoded_bytes());
         let keep = data_dir.join("pack").join(&name[..16]);
-        Self { root, configs, keep }
+        Self { root, configs, keep, waits: None }
+    }
+
+    /// `waits` is told for whom, when somebody else is changing the same target.
+    #[must_use]
+    pub fn telling(self, waits: fn(&str)) -> Self {
+        Self { waits: Some(waits), ..self }
     }
 
     #[must_use]
@@ -70,6 +78,23 @@ impl Place {
         }
     }
 
+    pub(super) fn configs(&self) -> &[PathBuf] {
+        &self.configs
+    }
+
+    /// Whether that is the path of a content in a backup of this place.
+    pub(super) fn is_backup(&self, path: &Path) -> bool {
+        let Ok(below) = path.strip_prefix(self.backups()) else { return false };
+        below.components().count() == 2 && below.components().all(|part| matches!(part, Component::Normal(_)))
+    }
+
+    /// Whether a directory is one that an install can have had to make: the target, those of the pack in it, and those
+    /// above it.
+    pub(super) fn may_have_made(&self, directory: &Path) -> bool {
+        let of_pack = || Part::ALL.iter().any(|part| directory == self.root.join(part.directory()));
+        directory.is_absolute() && (self.root.starts_with(directory) || of_pack())
+    }
+
     pub(super) fn backups(&self) -> PathBuf {
         self.keep.join("backups")
     }
@@ -86,8 +111,27 @@ impl Place {
     pub(super) fn lock(&self) -> Result<File, PackError> {
         private_dir(&self.keep).map_err(PackError::io("make", &self.keep))?;
         let path = self.keep.join("lock");
-        let file = File::create(&path).map_err(PackError::io("open", &path))?;
-        file.lock().map_err(PackError::io("lock", &path))?;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = file.map_err(PackError::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                drop(file.read_to_string(&mut holder));
+                if let Some(waits) = self.waits {
+                    waits(holder.trim());
+                }
+                file.lock().map_err(PackError::io("lock", &path))?;
+            }
+            Err(TryLockError::Error(error)) => return Err(PackError::io("lock", &path)(error)),
+        }
+        // Only for those who wait: that it cannot be noted does not matter.
+        drop(
+            file.set_len(0)
+                .and_then(|()| file.rewind())
+                .and_then(|()| file.write_all(format!("process {}\n", std::process::id()).as_bytes())),
+        );
         Ok(file)
     }
 }

@@ -38,19 +38,21 @@ pub enum Change {
     KeptForeign,
     /// It is ours and was edited since, and stays.
     KeptEdited,
+    /// What was there before it is in no backup any more, and it stays.
+    KeptLost,
 }
 
 impl Change {
     #[must_use]
     pub fn is_kept(self) -> bool {
-        matches!(self, Self::KeptForeign | Self::KeptEdited)
+        matches!(self, Self::KeptForeign | Self::KeptEdited | Self::KeptLost)
     }
 
     #[must_use]
     pub fn touches(self) -> bool {
         match self {
             Self::Write | Self::Replace | Self::Remove | Self::PutBack => true,
-            Self::Unchanged | Self::KeptForeign | Self::KeptEdited => false,
+            Self::Unchanged | Self::KeptForeign | Self::KeptEdited | Self::KeptLost => false,
         }
     }
 }
@@ -63,6 +65,15 @@ pub struct FileReport {
     /// From what is there to what the pack has, where both are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// What else there is to say about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl FileReport {
+    pub(super) fn plain(path: String, change: Change) -> Self {
+        Self { path, change, diff: None, note: None }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -76,14 +87,28 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(target: PathBuf, files: Vec<FileReport>) -> Self {
-        let kept = files.iter().any(|file| file.change.is_kept());
-        let touched = files.iter().any(|file| file.change.touches());
-        let outcome = match (kept, touched) {
-            (true, _) => Outcome::Partly,
-            (false, true) => Outcome::Changed,
-            (false, false) => Outcome::Unchanged,
-        };
+        let outcome = outcome(&files);
         Self { target, outcome, backup: None, files }
+    }
+
+    /// Says of files that they stayed after all, because somebody wrote them in the last moment.
+    pub(super) fn keep(&mut self, paths: &[String]) {
+        for file in self.files.iter_mut().filter(|file| paths.contains(&file.path)) {
+            file.change = Change::KeptEdited;
+        }
+        if !paths.is_empty() {
+            self.outcome = outcome(&self.files);
+        }
+    }
+}
+
+fn outcome(files: &[FileReport]) -> Outcome {
+    let kept = files.iter().any(|file| file.change.is_kept());
+    let touched = files.iter().any(|file| file.change.touches());
+    match (kept, touched) {
+        (true, _) => Outcome::Partly,
+        (false, true) => Outcome::Changed,
+        (false, false) => Outcome::Unchanged,
     }
 }
 

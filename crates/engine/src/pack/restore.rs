@@ -4,21 +4,20 @@
 
 use super::{
     backup::{Backup, Index, IndexEntry, backups, index},
-    config::{self, ConfigUndo},
     disk::Disk,
     error::PackError,
     found::{Before, Found},
     intent::Intent,
-    manifest::{ConfigEntry, installed},
+    later::undo_later,
     place::Place,
     report::{Change, FileReport, Report, Run},
-    undo::{self, put_back},
+    undo::put_back,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use switchyard_host::paths::write_private;
 
-/// What is being put back. Files that came later and are ours go back to what was there before them.
+/// What is being put back.
 #[derive(Debug, Serialize, Deserialize)]
 struct Restoring {
     entries: Vec<IndexEntry>,
@@ -42,7 +41,7 @@ pub(super) fn restore_on(disk: &Disk, place: &Place, name: Option<&str>, run: Ru
     let name = choose(place, name)?;
     let Index { entries, directories, .. } = index(place, &name)?;
     let mut wanted = Restoring { entries, directories };
-    let config = came_later(place, &mut wanted)?;
+    let config = undo_later(place, &name, &mut wanted.entries, &mut wanted.directories)?;
     let mut found = Vec::new();
     for entry in &wanted.entries {
         found.push((entry.path.clone(), Found::at(&entry.path)?, entry.before.clone()));
@@ -54,7 +53,12 @@ pub(super) fn restore_on(disk: &Disk, place: &Place, name: Option<&str>, run: Ru
     });
     let files = files.chain(config.iter().map(|step| step.told(place)));
     let mut report = Report::new(place.root().to_path_buf(), files.collect());
-    if run == Run::Dry || !report.files.iter().any(|file| file.change.touches()) {
+    if run == Run::Dry {
+        return Ok(report);
+    }
+    if !report.files.iter().any(|file| file.change.touches()) {
+        // An interrupted change may have left an empty directory, or a file that is half written.
+        carry_out(disk, place, &wanted)?;
         return Ok(report);
     }
     let mut backup = Backup::begin(place, &format!("restore {name}"))?;
@@ -75,34 +79,20 @@ pub(super) fn restore_on(disk: &Disk, place: &Place, name: Option<&str>, run: Ru
     Ok(report)
 }
 
-/// Adds what is ours now and was not yet part of the target then. Says what has to become of the configuration.
-fn came_later(place: &Place, wanted: &mut Restoring) -> Result<Option<ConfigUndo>, PackError> {
-    let Some(manifest) = installed(place)? else { return Ok(None) };
-    for (path, entry) in &manifest.files {
-        let path = place.file(path);
-        let known = wanted.entries.iter().any(|known| known.path == path);
-        if !known && undo::change(entry, &Found::at(&path)?).touches() {
-            wanted.entries.push(IndexEntry { path, before: entry.before.clone() });
-        }
-    }
-    let manifest_then = wanted.entries.iter().find(|entry| entry.path == place.manifest());
-    if manifest_then.is_some_and(|entry| entry.before == Before::Absent) {
-        let more = manifest.directories.iter().filter(|directory| !wanted.directories.contains(directory));
-        let more: Vec<PathBuf> = more.cloned().collect();
-        wanted.directories.extend(more);
-    }
-    let known = |mine: &&ConfigEntry| !wanted.entries.iter().any(|entry| entry.path == mine.path);
-    manifest.config.as_ref().filter(known).map(config::undo).transpose()
-}
-
 /// Goes on with a restore that has begun, if there is one.
 pub(super) fn finish_restore(disk: &Disk, place: &Place) -> Result<(), PackError> {
     let path = place.restoring();
     let Ok(bytes) = std::fs::read(&path) else { return Ok(()) };
     let begun: Restoring = serde_json::from_slice(&bytes)
         .map_err(|error| PackError::Unreadable { path: path.clone(), reason: error.to_string() })?;
+    carry_out(disk, place, &begun)?;
+    std::fs::remove_file(&path).map_err(PackError::io("remove", &path))
+}
+
+/// Can be interrupted anywhere and done again.
+fn carry_out(disk: &Disk, place: &Place, begun: &Restoring) -> Result<(), PackError> {
     disk.sweep(begun.entries.iter().map(|entry| entry.path.as_path()))?;
-    for directory in needed(&begun) {
+    for directory in needed(begun) {
         disk.make_directory(&directory)?;
     }
     for entry in &begun.entries {
@@ -117,7 +107,7 @@ pub(super) fn finish_restore(disk: &Disk, place: &Place) -> Result<(), PackError
         // Nothing of ours is there any more that an uninstall could have to clear away.
         Intent::forget(place)?;
     }
-    std::fs::remove_file(&path).map_err(PackError::io("remove", &path))
+    Ok(())
 }
 
 /// The directories that have to be there for what is put back, the outermost first.

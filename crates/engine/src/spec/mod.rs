@@ -10,6 +10,7 @@ mod place;
 mod read;
 pub mod run;
 mod status;
+mod stored;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use new::{Created, NewError, NewTask, Run, create};
 pub use place::{Place, PlaceError};
 pub use read::{Listing, ReadError, Target, TaskDirectory, UnitDirectory, find, list, units};
 pub use status::{Overview, TaskStatus, UnitStatus, status};
+pub use stored::{StoredTask, with_stored};
 
 pub const SPEC_FILE: &str = "task-spec.md";
 pub const HANDOFF_FILE: &str = "handoff.md";

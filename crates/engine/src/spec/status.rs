@@ -4,6 +4,7 @@ use super::{
     load::{Loaded, children},
     place::Place,
     read::{Listing, ReadError, Target, TaskDirectory, find, list, units},
+    stored::StoredTask,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub struct TaskStatus {
     pub units: Vec<UnitStatus>,
     /// Which units may run at the same time, in their order; none when there are no units or no order.
     pub waves: Vec<Vec<String>>,
+    /// The tasks that were made of it, as the store has them; whoever asks only for the files has none.
+    pub stored: Vec<StoredTask>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -100,6 +103,7 @@ fn task_status(place: &Place, task: &TaskDirectory) -> Result<(TaskStatus, Vec<S
         next: standing.next.map(Role::as_str),
         units: parts.into_iter().map(|(id, title, standing)| unit(id, title, standing)).collect(),
         waves: table.and_then(|table| waves(&table.units).ok()).unwrap_or_default(),
+        stored: Vec::new(),
     };
     Ok((status, troubles.iter().map(ToString::to_string).collect()))
 }

@@ -16,7 +16,7 @@ pub struct Accepted {
     pub reason: &'static str,
 }
 
-pub(super) const ACCEPTED: [Accepted; 5] = [
+pub(super) const ACCEPTED: [Accepted; 6] = [
     Accepted {
         agent: "agents/validator.md",
         rule: LintRule::ProjectCode,
@@ -31,6 +31,11 @@ pub(super) const ACCEPTED: [Accepted; 5] = [
         agent: "agents/shipper.md",
         rule: LintRule::ShellCannotBeClosed,
         reason: "git needs a shell, and OpenCode cannot close one; it has a few exact forms of git and nothing else",
+    },
+    Accepted {
+        agent: "agents/shipper.md",
+        rule: LintRule::WriteThroughShell,
+        reason: "to commit and push what was named is what it is for; it has these forms of git and nothing else",
     },
     Accepted {
         agent: "agents/model-config.md",

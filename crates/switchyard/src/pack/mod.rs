@@ -57,6 +57,11 @@ impl Form {
             Self::V2 => "v2",
         }
     }
+
+    /// What an unknown one is like can only be guessed.
+    pub fn named(name: &str) -> Self {
+        if name == Self::V2.as_str() { Self::V2 } else { Self::V1 }
+    }
 }
 
 pub fn bundle(form: Form) -> Result<Bundle, V2Error> {
@@ -76,5 +81,7 @@ pub fn bundle(form: Form) -> Result<Bundle, V2Error> {
     })
 }
 
+#[cfg(test)]
+mod named_tests;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ low_model = \"scripted/odd\"
 ";
 
 /// With a comment, an unknown key, an odd layout and a trailing comma. OpenCode itself would add the first line.
-const CONFIG: &str = "{
+pub const CONFIG: &str = "{
   \"$schema\": \"https://opencode.ai/config.json\",
   // kept as it is
   \"agent\": {
@@ -30,7 +30,7 @@ const CONFIG: &str = "{
 }
 ";
 
-fn with_agents(name: &str) -> TestEnv {
+pub fn with_agents(name: &str) -> TestEnv {
     let env = own_env(name);
     env.write_config(GROUPS);
     fs::write(env.project().join("opencode.jsonc"), CONFIG).expect("the configuration");
@@ -44,7 +44,7 @@ fn ok(env: &TestEnv, args: &[&str]) -> Value {
     outcome.json()
 }
 
-fn text(path: &Path) -> String {
+pub fn text(path: &Path) -> String {
     fs::read_to_string(path).expect("a file")
 }
 
@@ -172,4 +172,38 @@ fn an_agent_that_cannot_answer_is_not_proven() {
     assert_eq!(report["agents"][0]["standing"], "unproven", "{report:#}");
     assert_eq!(report["written"], true);
     assert_settled(&env);
+}
+
+/// What OpenCode says of an agent is not all: a plugin of the project may still put another model into a message.
+#[test]
+fn a_model_that_is_not_honoured_is_noticed_by_who_answers() {
+    let mut env = with_agents("agents-not-honoured");
+    // With a plugin, OpenCode waits until it has fetched a package that this one does not need, or could not.
+    env.set("npm_config_registry", "http://127.0.0.1:9/");
+    let folder = env.project().join(".opencode/plugin");
+    fs::create_dir_all(&folder).expect("a directory");
+    let plugin = "export const Swap = async () => ({
+  \"chat.message\": async (input, output) => {
+    if (output.message.agent === \"helper\" || output.message.agent === \"small\")
+      output.message.model = { providerID: \"scripted\", modelID: \"alpha\" }
+  },
+})
+";
+    fs::write(folder.join("swap.js"), plugin).expect("a plugin");
+    let args = ["agents", "configure", "--json", "--med", "scripted/beta", "--low", "scripted/odd", "--yes"];
+    let outcome = env.run(&args);
+    outcome.expect_code(1);
+    let report = outcome.json();
+    let expected =
+        [("leader", "proven", "beta"), ("helper", "not_honoured", "alpha"), ("small", "not_honoured", "alpha")];
+    assert_eq!(standings(&report), rows(&expected), "{report:#}");
+    let helper = &report["agents"][1];
+    assert_eq!(helper["resolved"]["model"], "beta", "OpenCode itself says that it would take the right one");
+    assert_eq!(helper["detail"], "scripted/alpha answered");
+    assert_eq!(report["written"], true, "what was written stays");
+    assert_settled(&env);
+    let listed = env.run(&["agents", "configure", "--low", "scripted/odd", "--yes"]);
+    listed.expect_code(1);
+    let told = "small: DOES NOT HOLD, another model answered; wanted scripted/odd: scripted/alpha answered";
+    assert!(listed.stdout.contains(told), "{}", listed.stdout);
 }

@@ -5,11 +5,13 @@
 
 mod agent;
 mod agents;
+mod agents_asked;
 mod availability;
 mod bad_input;
 mod batch;
 mod budget;
 mod caps;
+mod charges;
 mod choosing;
 mod claims;
 mod client;
@@ -24,6 +26,9 @@ mod judge;
 mod memory;
 mod money;
 mod pack;
+mod pack_asked;
+mod pack_killed;
+mod pack_older;
 mod pack_permissions;
 mod pack_roles;
 mod pack_server;

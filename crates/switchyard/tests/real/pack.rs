@@ -42,18 +42,18 @@ const COMMANDS: [&str; 14] = [
     "system-review",
 ];
 
-fn target(env: &TestEnv) -> PathBuf {
+pub fn target(env: &TestEnv) -> PathBuf {
     env.root.join("home/.config/opencode")
 }
 
-fn write(path: &Path, text: &str, mode: u32) {
+pub fn write(path: &Path, text: &str, mode: u32) {
     fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
     fs::write(path, text).expect("written");
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
 }
 
 /// Every path below a directory, with its mode and content.
-fn snapshot(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_path_buf()];
     while let Some(next) = open.pop() {

@@ -34,7 +34,8 @@ const DEEDS: [(&str, &str); 22] = [
 ];
 
 pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
-    if agent.mode != Mode::Subagent {
+    // One that is for everything is called by other agents too.
+    if agent.mode == Mode::Primary {
         return;
     }
     // One finding for each rule that asks, or for each permission that OpenCode's own rules ask about.
@@ -59,14 +60,15 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     }
     for ((line, permission), argument) in asked {
         let by = if line.is_some() { "this rule" } else { "OpenCode by itself" };
-        let message = format!("{by} asks about {permission} {argument:?}, and nobody is there to answer a subagent");
+        let message =
+            format!("{by} asks about {permission} {argument:?}, and nobody is there to answer one that was called");
         let hint = format!("decide it: {permission}: deny, or allow what the role needs");
         findings.push(Finding::at(agent, line, LintRule::AskWithoutHuman, message, hint));
     }
     let question = evaluate(&agent.rules, "question", "*");
     if question.action == Action::Allow {
         let line = question.rule.and_then(|rule| rule.line);
-        let message = "a subagent that may ask questions waits for answers that nobody gives".into();
+        let message = "a called agent that may ask questions waits for answers that nobody gives".into();
         findings.push(Finding::at(agent, line, LintRule::AskWithoutHuman, message, "question: deny"));
     }
 }

@@ -6,6 +6,7 @@
 mod asks;
 mod completeness;
 mod finding;
+mod hazards;
 mod order;
 mod probes;
 mod stars;

@@ -249,3 +249,60 @@ fn findings_are_in_the_order_of_files_and_lines() {
     assert!(half > 3 && findings[..half].iter().all(|finding| finding.file == "agent/b.md"));
     assert!(findings[..half].is_sorted_by_key(|finding| finding.line));
 }
+
+#[test]
+fn a_rule_about_a_few_files_is_as_dangerous_as_its_command() {
+    for pattern in [
+        "git branch -D feature/*",
+        "git branch * -d",
+        "find src -exec *",
+        "find src -name x -delete",
+        "git config user.*",
+        "python3 scripts/*",
+        "bash scripts/*",
+        "node scripts/*",
+        "tee /var/log/*",
+        "rm -rf build/*",
+        "sed -n -i s/*",
+        "git log --output=*",
+        "git -C ../other status",
+    ] {
+        let text = subagent(&format!(
+            "  \"*\": deny\n  read: allow\n  bash:\n    \"*\": deny\n    {pattern:?}: allow\n    \"*>*\": deny"
+        ));
+        assert!(found(&text).contains(&(9, "write-through-shell")), "{pattern}: {:?}", found(&text));
+    }
+    for (pattern, rule) in [("./tools/*", "project-code"), ("npm run lint", "project-code")] {
+        let text = subagent(&format!(
+            "  \"*\": deny\n  read: allow\n  bash:\n    \"*\": deny\n    {pattern:?}: allow\n    \"*>*\": deny"
+        ));
+        assert!(found(&text).contains(&(9, rule)), "{pattern}: {:?}", found(&text));
+    }
+    for pattern in [
+        "git branch --show-current",
+        "git branch --merged",
+        "git config --get user.name",
+        "git stash list",
+        "git remote -v",
+        "git status",
+        "command -v cargo",
+        "node --version",
+        "ls -la",
+    ] {
+        let text = subagent(&format!(
+            "  \"*\": deny\n  read: allow\n  bash:\n    \"*\": deny\n    {pattern:?}: allow\n    \"*>*\": deny"
+        ));
+        let harmful = ["write-through-shell", "project-code"];
+        assert!(!found(&text).iter().any(|(_, rule)| harmful.contains(rule)), "{pattern}: {:?}", found(&text));
+    }
+}
+
+#[test]
+fn an_agent_that_others_may_call_is_not_asked_about_anything() {
+    for mode in ["mode: subagent\n", "mode: all\n"] {
+        let text = format!("---\ndescription: x\n{mode}permission:\n  \"*\": deny\n  bash: ask\n---\n");
+        assert!(found(&text).contains(&(6, "ask-without-human")), "{mode}: {:?}", found(&text));
+    }
+    let primary = "---\ndescription: x\nmode: primary\npermission:\n  \"*\": deny\n  bash: ask\n---\n";
+    assert!(!found(primary).iter().any(|(_, rule)| *rule == "ask-without-human"));
+}

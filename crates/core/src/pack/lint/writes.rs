@@ -2,12 +2,13 @@
 
 use super::{
     Finding, LintRule,
+    hazards::{HARMLESS, HAZARDS},
     probes::{PROBES, Reach},
 };
 use crate::pack::{
     agent_file::AgentFile,
     permission::{Action, Rule, evaluate, evaluate_shell, hides},
-    wildcard::matches,
+    wildcard::{common, covers, matches},
 };
 
 /// Files that no sensible list of exceptions names.
@@ -33,6 +34,15 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
     }
     for rule in agent.own.iter().filter(|rule| rule.action == Action::Allow && matches("bash", &rule.permission)) {
         note(&format!("{} > file", example(&rule.pattern)), "writes a file", Reach::Writes);
+        // Fixed lines do not meet a rule that is about certain files only; what it has in common with a hazard does.
+        if HARMLESS.iter().any(|harmless| covers(harmless, &rule.pattern)) {
+            continue;
+        }
+        for hazard in &HAZARDS {
+            if let Some(line) = common(hazard.pattern, &rule.pattern) {
+                note(&line, hazard.does, hazard.reach);
+            }
+        }
     }
     for (rule, reach, ways) in open {
         findings.push(finding(agent, rule, reach, &ways));

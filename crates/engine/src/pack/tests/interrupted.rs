@@ -99,6 +99,24 @@ fn an_install_can_be_undone() {
 }
 
 #[test]
+fn an_install_can_be_taken_back_by_its_backup() {
+    for scene in SCENES {
+        at_every_step(
+            || {
+                let (world, _, bundle) = before(scene);
+                let there = world.snapshot();
+                (world, there, bundle)
+            },
+            put_in,
+            |world, there, _, steps| {
+                world.restore(&Disk::default(), None).unwrap();
+                assert_eq!(world.snapshot(), there, "{scene:?} taken back after {steps}");
+            },
+        );
+    }
+}
+
+#[test]
 fn an_uninstall_can_be_finished_or_taken_back() {
     for scene in SCENES {
         let take_away = |world: &World, disk: &Disk, _: &Bundle| world.uninstall(disk);

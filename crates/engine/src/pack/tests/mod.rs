@@ -1,8 +1,10 @@
 //! A target with the user's own files in it, and what becomes of them.
 
+mod age;
 mod config_text;
 mod diff;
 mod interrupted;
+mod later;
 mod overlay;
 
 use super::{

@@ -27,7 +27,12 @@ pub(super) fn report_of(role: Role) -> Option<Report> {
     }
 }
 
-pub(super) fn borders(part: &Part, role: Role, artifacts: &[String]) -> Borders {
+/// Who writes these tells the roles that come next what to do, and the validator how to judge.
+const INSTRUCTIONS: [&str; 5] =
+    ["**/.opencode/**", "**/opencode.json", "**/opencode.jsonc", "**/AGENTS.md", "**/CLAUDE.md"];
+
+/// `closed`: what is no implementer's besides the tests of its own part.
+pub(super) fn borders(part: &Part, role: Role, closed: &[String]) -> Borders {
     let report = report_of(role).map(|report| part.report(report));
     let with_report = |patterns: &[&str]| {
         let patterns = patterns.iter().map(|pattern| (*pattern).to_owned());
@@ -35,7 +40,10 @@ pub(super) fn borders(part: &Part, role: Role, artifacts: &[String]) -> Borders 
     };
     let (allow, deny) = match role {
         Role::Agent(Agent::TestWriter) => (part.tests.clone(), Vec::new()),
-        Role::Agent(Agent::Implementer) => (Vec::new(), part.tests.iter().chain(artifacts).cloned().collect()),
+        Role::Agent(Agent::Implementer) => {
+            let instructions = INSTRUCTIONS.map(str::to_owned);
+            (Vec::new(), part.tests.iter().chain(closed).cloned().chain(instructions).collect())
+        }
         Role::Agent(Agent::Documentation) => {
             (with_report(&["docs/**", "README*", "CHANGELOG.md", ".ai/decisions/**"]), Vec::new())
         }

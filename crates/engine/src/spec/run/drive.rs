@@ -3,12 +3,14 @@
 
 use super::{
     RunError, Teller, Told, Wish,
+    clear::clear,
     look::{Known, Seen, look},
     moves::{Delivery, Moves, Sight},
     names::Names,
-    order::Orders,
+    order::{Orders, Turn},
     plan::Plan,
-    report::{RunReport, Stand, Stuck, reason, report, spent},
+    report::{RunReport, Stand, reason, report, spent},
+    stuck::unpaid,
 };
 use crate::{
     Context,
@@ -55,7 +57,11 @@ pub async fn run(context: &Context, plan: Plan, wish: &Wish, teller: &Teller) ->
             break;
         }
     }
-    ended
+    let mut ended = ended?;
+    let seen = look(context, &drive.plan, &drive.names, &mut drive.known).await?;
+    let (plan, names) = (Arc::clone(&drive.plan), drive.names.clone());
+    let clearing = tokio::task::spawn_blocking(move || clear(&plan, &names, &seen, &mut ended).map(|()| ended));
+    Ok(clearing.await.map_err(|_| RunError::CutOff)??)
 }
 
 async fn make_batch(context: &Context, name: &str) -> Result<(), RunError> {
@@ -146,29 +152,25 @@ impl Drive<'_> {
             let part = part.and_then(|part| self.plan.parts.get(part));
             added |= self.add(orders.deliver(part, from, into, *deliver)?).await?;
         }
-        if moves.turns.is_empty() {
-            return Ok(added);
-        }
-        let share = match self.money(seen, moves.turns.len()).await? {
-            Money::NoLimit => None,
-            Money::Share(share) => Some(share),
-            Money::Bound => {
-                moves.waits = true;
-                return Ok(added);
+        let mut turns = std::mem::take(&mut moves.turns);
+        while !turns.is_empty() {
+            let money = self.money(seen, turns.len()).await?;
+            let (paid, poor): (Vec<Turn<'_>>, Vec<Turn<'_>>) =
+                turns.into_iter().partition(|turn| money.is_enough(turn));
+            match (money.share, money.is_bound, poor.as_slice()) {
+                (share, _, []) => {
+                    for turn in &paid {
+                        added |= self.add(orders.role(turn, share)?).await?;
+                    }
+                    break;
+                }
+                // What others may still spend, they perhaps do not.
+                (_, true, _) => moves.waits = true,
+                (_, false, poor) => {
+                    moves.stuck.extend(poor.iter().map(|turn| unpaid(&self.plan, turn, money.spent)));
+                }
             }
-            Money::Spent => {
-                let reason = "what the spec may cost is spent".to_owned();
-                let next = format!("give it more: `switchyard spec run {} --max-cost USD`", self.plan.name);
-                let part = moves
-                    .turns
-                    .first()
-                    .and_then(|turn| self.plan.parts.iter().position(|part| part.directory == turn.part.directory));
-                moves.stuck.push(Stuck { part, reason, next });
-                return Ok(added);
-            }
-        };
-        for turn in &moves.turns {
-            added |= self.add(orders.role(turn, share)?).await?;
+            turns = paid;
         }
         Ok(added)
     }
@@ -199,28 +201,33 @@ impl Drive<'_> {
 
     /// What each of the next tasks may cost: its share of what nobody has spent or may still spend.
     async fn money(&self, seen: &[Seen], turns: usize) -> Result<Money, RunError> {
-        let Some(most) = self.wish.max_cost else { return Ok(Money::NoLimit) };
+        let mut money = Money { share: None, is_bound: false, spent: Nano::ZERO };
+        let Some(most) = self.wish.max_cost else { return Ok(money) };
         let mut left = most;
-        let mut bound = false;
         for seen in seen.iter().filter(|seen| matches!(seen.record.task.spec.agent, Agent::Opencode { .. })) {
             let spent = spent(self.context, seen).await?;
             let open = if seen.is_settled() { None } else { seen.record.task.spec.max_cost };
-            bound |= !seen.is_settled();
+            money.is_bound |= !seen.is_settled();
+            money.spent = money.spent.saturating_add(spent);
             left = left.less(open.map_or(spent, |open| if open.0 > spent.0 { open } else { spent }));
         }
-        let share = left.0 / i64::try_from(turns.max(1)).unwrap_or(i64::MAX);
-        Ok(match (share > 0, bound) {
-            (true, _) => Money::Share(Nano(share)),
-            (false, true) => Money::Bound,
-            (false, false) => Money::Spent,
-        })
+        money.share = Some(Nano(left.0 / i64::try_from(turns.max(1)).unwrap_or(i64::MAX)));
+        Ok(money)
     }
 }
 
-enum Money {
-    NoLimit,
-    Share(Nano),
-    /// Others may still spend it, and perhaps do not.
-    Bound,
-    Spent,
+struct Money {
+    /// For each turn; none without a limit.
+    share: Option<Nano>,
+    /// Whether others may still spend some of it.
+    is_bound: bool,
+    spent: Nano,
+}
+
+impl Money {
+    /// Whoever had too little before has to get more.
+    fn is_enough(&self, turn: &Turn<'_>) -> bool {
+        let had = turn.instead_of.as_ref().map_or(Nano::ZERO, |instead_of| instead_of.had);
+        self.share.is_none_or(|share| share > had)
+    }
 }

@@ -1,7 +1,7 @@
 //! What the commits of a repository hold, read without a checkout.
 
 use super::super::MOST_BYTES;
-use std::{ffi::OsStr, io, path::Path, process::Command};
+use std::{collections::HashSet, ffi::OsStr, io, path::Path, process::Command};
 use switchyard_host::{
     bounded::{self, RunError},
     git::{Git, GitError},
@@ -45,6 +45,12 @@ pub(super) fn is_ignored(directory: &Path, path: &str) -> Result<bool, GitError>
 pub(super) fn changed(repository: &Path, from: &str, to: &str) -> Result<Vec<String>, GitError> {
     let paths = Git::default().changed_between(repository, from, to)?;
     Ok(paths.iter().map(|path| path.display().to_string()).collect())
+}
+
+/// The branches of tasks that are there.
+pub(super) fn task_branches(repository: &Path) -> Result<HashSet<String>, GitError> {
+    let listed = run(repository, &["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/switchyard"])?;
+    Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
 }
 
 fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S]) -> Result<Vec<u8>, GitError> {

@@ -12,7 +12,7 @@ use crate::Context;
 use std::{collections::HashMap, sync::Arc};
 use switchyard_core::{
     spec::{Document, Done, Outcome, Report, Role, RoleOutcome, Verdict, outcome, verdict},
-    task::{Delivered, Phase, State, TaskId},
+    task::{Cause, Delivered, Phase, State, TaskId, TaskSpec},
 };
 use switchyard_host::git::{Git, GitError};
 use switchyard_store::{TaskFilter, TaskRecord};
@@ -29,6 +29,7 @@ pub(super) struct Seen {
     pub part: Option<usize>,
     pub step: Step,
     pub cycle: u32,
+    pub again: u32,
     pub record: TaskRecord,
     pub outcome: RoleOutcome,
     /// The report of a role that is done.
@@ -42,6 +43,14 @@ impl Seen {
 
     pub fn is_settled(&self) -> bool {
         self.record.task.state.phase().is_settled()
+    }
+
+    pub fn branch(&self) -> String {
+        TaskSpec::branch(self.id())
+    }
+
+    pub fn is_out_of_money(&self) -> bool {
+        matches!(self.record.task.state, State::Blocked { cause: Cause::Budget, .. })
     }
 }
 
@@ -61,9 +70,9 @@ pub(super) async fn look(
         limit: MOST_TASKS,
         ..TaskFilter::default()
     };
-    let mut seen = Vec::new();
+    let mut seen: Vec<Seen> = Vec::new();
     for record in context.store.tasks(&filter).await? {
-        let Some(Labelled { unit, step, cycle }) = names.read(plan, &record.task) else { continue };
+        let Some(Labelled { unit, step, cycle, again }) = names.read(plan, &record.task) else { continue };
         let part = match (&unit, plan.has_units(), step) {
             (None, false, Step::Role(_)) => Some(0),
             (None, _, Step::Deliver) => None,
@@ -77,11 +86,13 @@ pub(super) async fn look(
         };
         let (outcome, report) = match (step, &record.task.state, part) {
             (Step::Role(role), State::Done { delivered: Delivered::Branch { head, .. } }, Some(part)) => {
-                judged(plan, part, role, &record, head, known).await?
+                let is_same = |seen: &&Seen| (seen.part, seen.step, seen.cycle) == (Some(part), step, cycle);
+                let first = seen.iter().find(is_same).map_or(&record, |seen| &seen.record);
+                judged(plan, (part, role), &record.task.id, first, head, known).await?
             }
             (_, state, _) => (plain(state), None),
         };
-        seen.push(Seen { part, step, cycle, record, outcome, report });
+        seen.push(Seen { part, step, cycle, again, record, outcome, report });
     }
     Ok(seen)
 }
@@ -100,22 +111,23 @@ fn plain(state: &State) -> RoleOutcome {
     }
 }
 
+/// `first` is who began the step: what was done before somebody else went on is looked at as well.
 async fn judged(
     plan: &Arc<Plan>,
-    part: usize,
-    role: Role,
-    record: &TaskRecord,
+    (part, role): (usize, Role),
+    id: &TaskId,
+    first: &TaskRecord,
     head: &str,
     known: &mut Known,
 ) -> Result<(RoleOutcome, Option<String>), RunError> {
-    let key = (record.task.id.clone(), head.to_owned());
+    let key = (id.clone(), head.to_owned());
     if let Some(found) = known.0.get(&key) {
         return Ok(found.clone());
     }
-    let (plan, record, head) = (Arc::clone(plan), record.clone(), head.to_owned());
+    let (plan, first, head) = (Arc::clone(plan), first.clone(), head.to_owned());
     let looking = tokio::task::spawn_blocking(move || {
         let Some(part) = plan.parts.get(part) else { return Ok((RoleOutcome::Waiting, None)) };
-        judge(&plan, part, role, &record, &head)
+        judge(&plan, part, role, &first, &head)
     });
     let found = looking.await.map_err(|_| RunError::CutOff)??;
     known.0.insert(key, found.clone());
@@ -126,12 +138,12 @@ fn judge(
     plan: &Plan,
     part: &Part,
     role: Role,
-    record: &TaskRecord,
+    first: &TaskRecord,
     head: &str,
 ) -> Result<(RoleOutcome, Option<String>), GitError> {
-    let from = begun_from(plan, record, head)?;
+    let from = begun_from(plan, first, head)?;
     let touched = changed(&plan.repository, &from, head)?;
-    let trespass = borders(part, role, &plan.artifacts).trespass(&touched);
+    let trespass = borders(part, role, &plan.closed()).trespass(&touched);
     if !trespass.is_empty() {
         let named = trespass.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = trespass.len().saturating_sub(NAMED);

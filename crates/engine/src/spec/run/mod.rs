@@ -5,6 +5,7 @@
 //! runs a spec again goes on where it stands; and the id of a task is the right to do a step, which only one can take.
 
 mod borders;
+mod clear;
 mod describe;
 mod drive;
 mod git;
@@ -15,13 +16,15 @@ mod order;
 mod plan;
 mod preview;
 mod report;
+mod stuck;
 #[cfg(test)]
 mod tests;
 
 pub use drive::run;
+pub(super) use names::{labelled, spec_label};
 pub use plan::{Part, Plan, plan};
 pub use preview::{Planned, preview};
-pub use report::{PartReport, RoleReport, RunReport, Stand};
+pub use report::{Kept, PartReport, RoleReport, RunReport, Stand};
 
 use super::ReadError;
 use crate::supervise::{AddError, ChangeError};

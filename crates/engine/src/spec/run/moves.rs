@@ -3,16 +3,15 @@
 
 use super::{
     RunError, Step, Wish,
-    borders::report_of,
     look::{Seen, facts},
     names::Names,
-    order::Turn,
-    plan::Plan,
-    report::Stuck,
+    order::{InsteadOf, Turn},
+    plan::{Part, Plan},
+    stuck::Stuck,
 };
 use switchyard_core::{
     spec::{Next, Role, RoleOutcome, next, steps},
-    task::{Deliver, Phase, TaskSpec},
+    task::{Deliver, State},
 };
 use switchyard_host::git::{Git, UpdateRefError};
 
@@ -57,7 +56,7 @@ impl<'p> Sight<'p> {
                 return Ok(moves);
             }
         }
-        if let (Some(from), true) = (self.source()?, self.wish.deliver != Deliver::Branch) {
+        if let (Some(from), true) = (self.whole()?, self.wish.deliver != Deliver::Branch) {
             let into = self.plan.base.name().to_owned();
             self.hand_over(Delivery { part: None, from, into, deliver: self.wish.deliver }, &mut moves)?;
         }
@@ -71,10 +70,8 @@ impl<'p> Sight<'p> {
         match next(&part.pipeline, &facts(plan, place, self.seen)) {
             Next::Run { role, cycle } => {
                 let base = self.base_of(place, role, cycle)?;
-                let judges = self.of(place).filter(|seen| seen.step == Step::Role(Role::Validator));
-                let before = judges.filter(|seen| seen.cycle + 1 == cycle && role != Role::Validator).last();
-                let findings = before.and_then(|seen| seen.report.clone());
-                moves.turns.push(Turn { part, role, cycle, base, findings });
+                let findings = self.findings(place, role, cycle);
+                moves.turns.push(Turn { place, part, role, cycle, base, findings, instead_of: None });
                 Ok(false)
             }
             Next::Wait => {
@@ -82,13 +79,15 @@ impl<'p> Sight<'p> {
                 Ok(false)
             }
             Next::Escalate { reason } => {
-                let next = self.way_out(place);
-                moves.stuck.push(Stuck { part: Some(place), reason, next });
+                match self.with_more_money(place, part, &reason)? {
+                    Some(turn) => moves.turns.push(turn),
+                    None => moves.stuck.push(self.stuck(place, reason)),
+                }
                 Ok(false)
             }
-            Next::Finished => match self.validated(place) {
-                Some(from) if plan.has_units() => {
-                    let into = self.names.meeting();
+            Next::Finished => match self.validator(place) {
+                Some(validator) if plan.has_units() => {
+                    let (from, into) = (left_by(validator), self.names.meeting());
                     self.hand_over(Delivery { part: Some(place), from, into, deliver: Deliver::Merge }, moves)
                 }
                 Some(_) | None => Ok(true),
@@ -96,49 +95,74 @@ impl<'p> Sight<'p> {
         }
     }
 
-    /// The branch that the newest validator of a part has left; none when its files alone say that it passed.
-    fn validated(&self, place: usize) -> Option<String> {
+    /// The step that a task was too poor for, by another that goes on from what is there. Whether it has more to spend
+    /// is for the caller to see to.
+    fn with_more_money(&self, place: usize, part: &'p Part, reason: &str) -> Result<Option<Turn<'p>>, RunError> {
+        let Some(poor) = self.newest(place).filter(|seen| seen.is_out_of_money()) else { return Ok(None) };
+        let (Step::Role(role), Some(had)) = (poor.step, poor.record.task.spec.max_cost) else { return Ok(None) };
+        let is_there = Git::default().branch_commit(&self.plan.repository, &poor.branch())?.is_some();
+        let base = if is_there { poor.branch() } else { poor.record.task.spec.base.clone() };
+        let findings = self.findings(place, role, poor.cycle);
+        let instead_of = Some(InsteadOf { again: poor.again + 1, had, reason: reason.to_owned() });
+        Ok(Some(Turn { place, part, role, cycle: poor.cycle, base, findings, instead_of }))
+    }
+
+    /// What the validator of the cycle before found.
+    fn findings(&self, place: usize, role: Role, cycle: u32) -> Option<String> {
         let judges = self.of(place).filter(|seen| seen.step == Step::Role(Role::Validator));
-        let newest = judges.max_by_key(|seen| seen.cycle)?;
-        Some(TaskSpec::branch(newest.id()))
+        let before = judges.filter(|seen| seen.cycle + 1 == cycle && role != Role::Validator).last();
+        before.and_then(|seen| seen.report.clone())
+    }
+
+    /// The newest validator of a part; none when its files alone say that it passed.
+    fn validator(&self, place: usize) -> Option<&'p Seen> {
+        self.of(place).filter(|seen| seen.step == Step::Role(Role::Validator)).max_by_key(|seen| seen.cycle)
     }
 
     /// The branch with all of the work.
     pub fn source(&self) -> Result<Option<String>, RunError> {
         if !self.plan.has_units() {
-            return Ok(self.validated(0));
+            return Ok(self.validator(0).map(Seen::branch));
         }
         let meeting = self.names.meeting();
         let is_there = Git::default().branch_commit(&self.plan.repository, &meeting)?.is_some();
         Ok(is_there.then_some(meeting))
     }
 
+    /// All of the work, as it was validated: not what somebody may have put on its branch since.
+    fn whole(&self) -> Result<Option<String>, RunError> {
+        if self.plan.has_units() { self.source() } else { Ok(self.validator(0).map(left_by)) }
+    }
+
     /// True when it is done.
     fn hand_over(&self, delivery: Delivery, moves: &mut Moves<'_>) -> Result<bool, RunError> {
         let is_it = |seen: &&Seen| seen.part == delivery.part && seen.step == Step::Deliver;
         let Some(found) = self.seen.iter().find(is_it) else {
-            // Somebody may have merged it by hand.
             if Git::default().is_ancestor(&self.plan.repository, &delivery.from, &delivery.into)? {
                 return Ok(true);
             }
-            moves.deliveries.push(delivery);
+            // One after the other: each is then merged with all that is there, and stays what was validated.
+            if moves.deliveries.is_empty() && !self.hands_over() {
+                moves.deliveries.push(delivery);
+            } else {
+                moves.waits = true;
+            }
             return Ok(false);
         };
-        let Delivery { part, from, into, .. } = delivery;
         match &found.outcome {
             RoleOutcome::Approved | RoleOutcome::Judged(_) => return Ok(true),
             RoleOutcome::Running | RoleOutcome::Waiting => moves.waits = true,
             RoleOutcome::Failed { reason } | RoleOutcome::Blocked { reason } | RoleOutcome::Cancelled { reason } => {
-                let id = found.id();
-                let next = format!(
-                    "see `switchyard task why {id}`; join {from} with {into} so that they fit, then `switchyard task \
-                     retry {id}` and `switchyard spec run {}`",
-                    self.plan.name
-                );
-                moves.stuck.push(Stuck { part, reason: format!("{from} cannot go into {into}: {reason}"), next });
+                moves.stuck.push(self.cannot_go(&delivery, found, reason));
             }
         }
         Ok(false)
+    }
+
+    /// Whether something is on its way into another branch.
+    fn hands_over(&self) -> bool {
+        let is_open = |seen: &&Seen| matches!(seen.outcome, RoleOutcome::Running | RoleOutcome::Waiting);
+        self.seen.iter().filter(is_open).any(|seen| seen.step == Step::Deliver)
     }
 
     /// A role begins from what the one before it left. A validator leaves nothing to go on from: without its commit an
@@ -148,8 +172,9 @@ impl<'p> Sight<'p> {
         let all = steps(&part.pipeline);
         let place_of_step = all.iter().position(|step| *step == (role, cycle)).unwrap_or(0);
         for (role, cycle) in all[..place_of_step].iter().rev().filter(|(role, _)| *role != Role::Validator) {
-            if self.of(place).any(|seen| seen.step == Step::Role(*role) && seen.cycle == *cycle) {
-                return self.names.branch(part.unit.as_ref(), Step::Role(*role), *cycle);
+            let by = self.of(place).filter(|seen| seen.step == Step::Role(*role) && seen.cycle == *cycle);
+            if let Some(newest) = by.last() {
+                return Ok(left_by(newest));
             }
         }
         if !self.plan.has_units() {
@@ -164,39 +189,22 @@ impl<'p> Sight<'p> {
         }
     }
 
-    /// What a person can do about the newest step of a part.
-    fn way_out(&self, place: usize) -> String {
-        let again = format!("`switchyard spec run {}`", self.plan.name);
+    /// The role that was begun last.
+    pub fn newest(&self, place: usize) -> Option<&'p Seen> {
         let roles = self.of(place).filter(|seen| matches!(seen.step, Step::Role(_)));
-        let newest = roles.max_by_key(|seen| seen.record.number);
-        let (Some(newest), Some(part)) = (newest, self.plan.parts.get(place)) else {
-            return format!("see `switchyard spec check {}`, then {again}", self.plan.name);
-        };
-        let (id, base) = (newest.id(), &newest.record.task.spec.base);
-        let branch = TaskSpec::branch(id);
-        let report = match newest.step {
-            Step::Role(role) => report_of(role),
-            Step::Deliver => None,
-        };
-        match (&newest.outcome, &newest.report, report) {
-            (
-                RoleOutcome::Judged(_) | RoleOutcome::Failed { .. } | RoleOutcome::Blocked { .. },
-                Some(_),
-                Some(report),
-            ) => {
-                format!(
-                    "read `git show {branch}:{}`; mend it on {base}, then `switchyard task reset {id}` and {again}",
-                    part.report(report)
-                )
-            }
-            _ if newest.record.task.state.phase() == Phase::Done => {
-                format!("see `git diff {base}...{branch}`, then `switchyard task reset {id}` and {again}")
-            }
-            _ => format!("see `switchyard task why {id}`, then `switchyard task retry {id}` and {again}"),
-        }
+        roles.max_by_key(|seen| seen.record.number)
     }
 
     fn of(&self, place: usize) -> impl Iterator<Item = &'p Seen> {
         self.seen.iter().filter(move |seen| seen.part == Some(place))
     }
+}
+
+/// What a role has left: the commit that was judged, and not the name of its branch, which others can move.
+fn left_by(seen: &Seen) -> String {
+    let head = match &seen.record.task.state {
+        State::Done { delivered } => delivered.head().map(str::to_owned),
+        _ => None,
+    };
+    head.unwrap_or_else(|| seen.branch())
 }

@@ -2,6 +2,7 @@
 
 use super::{RunError, Step, plan::Plan};
 use crate::{Context, server::short_hash};
+use std::collections::BTreeSet;
 use switchyard_core::{
     spec::{Agent, Role, UnitName, steps},
     task::{Task, TaskId, TaskSpec},
@@ -13,25 +14,34 @@ pub(super) struct Names {
     prefix: String,
     pub batch: String,
     spec: String,
+    /// Names that somebody else has taken since this spec began, and what its tasks are called instead.
+    taken: BTreeSet<TaskId>,
+    apart: String,
 }
 
 /// A step of a part, as its labels say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Labelled {
+pub(in crate::spec) struct Labelled {
     pub unit: Option<String>,
     pub step: Step,
     pub cycle: u32,
+    /// How often the step was begun before, by tasks that had too little money for it.
+    pub again: u32,
 }
 
 impl Names {
     /// Ids hold for the whole store, so a spec of the same number in another repository has other names.
     pub async fn choose(context: &Context, plan: &Plan) -> Result<Self, RunError> {
-        let plain = Self::of(plan, "");
-        if plain.are_free(context, plan).await? {
+        let mut plain = Self::of(plan, "");
+        let hash = short_hash(&format!("{}\n{}", plan.repository_name(), plan.name));
+        let apart = format!("x{}", &hash[..6]);
+        let (ours, taken) = plain.there(context, plan).await?;
+        // What has begun under a name goes on under it, or it would be done again.
+        if taken.is_empty() || ours {
+            (plain.taken, plain.apart) = (taken, apart);
             return Ok(plain);
         }
-        let hash = short_hash(&format!("{}\n{}", plan.repository_name(), plan.name));
-        Ok(Self::of(plan, &format!("x{}", &hash[..6])))
+        Ok(Self::of(plan, &apart))
     }
 
     pub fn of(plan: &Plan, apart: &str) -> Self {
@@ -39,20 +49,24 @@ impl Names {
         Self {
             prefix: format!("s{number}"),
             batch: format!("spec-{number}-{}", plan.name.id),
-            spec: format!("spec:{}", plan.name),
+            spec: spec_label(&plan.name.to_string()),
+            taken: BTreeSet::new(),
+            apart: String::new(),
         }
     }
 
-    async fn are_free(&self, context: &Context, plan: &Plan) -> Result<bool, RunError> {
+    /// Whether a task of this spec has one of the names, and which of them are somebody else's.
+    async fn there(&self, context: &Context, plan: &Plan) -> Result<(bool, BTreeSet<TaskId>), RunError> {
+        let (mut ours, mut taken) = (false, BTreeSet::new());
         for id in self.all(plan)? {
             match context.store.task(&id).await {
-                Ok(record) if self.is_ours(plan, &record.task) => {}
-                Ok(_) => return Ok(false),
+                Ok(record) if self.is_ours(plan, &record.task) => ours = true,
+                Ok(_) => drop(taken.insert(id)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(true)
+        Ok((ours, taken))
     }
 
     fn all(&self, plan: &Plan) -> Result<Vec<TaskId>, RunError> {
@@ -70,7 +84,19 @@ impl Names {
     pub fn id(&self, unit: Option<&UnitName>, step: Step, cycle: u32) -> Result<TaskId, RunError> {
         let unit = unit.map_or_else(String::new, |unit| format!("-{:02}", unit.number));
         let again = if cycle > 1 { format!("-{cycle}") } else { String::new() };
-        Ok(format!("{}{unit}-{}{again}", self.prefix, step.as_str()).parse()?)
+        let named = |apart: &str| format!("{}{apart}{unit}-{}{again}", self.prefix, step.as_str()).parse();
+        let id = named("")?;
+        Ok(if self.taken.contains(&id) { named(&self.apart)? } else { id })
+    }
+
+    /// The same step by another task.
+    pub fn id_again(&self, unit: Option<&UnitName>, step: Step, cycle: u32, again: u32) -> Result<TaskId, RunError> {
+        let id = self.id(unit, step, cycle)?;
+        Ok(match again {
+            0 => id,
+            1 => format!("{id}-again").parse()?,
+            more => format!("{id}-again-{more}").parse()?,
+        })
     }
 
     /// Where the units of a spec come together.
@@ -82,10 +108,11 @@ impl Names {
         Ok(TaskSpec::branch(&self.id(unit, step, cycle)?))
     }
 
-    pub fn labels(&self, unit: Option<&UnitName>, step: Step, cycle: u32) -> Vec<String> {
+    pub fn labels(&self, unit: Option<&UnitName>, step: Step, cycle: u32, again: u32) -> Vec<String> {
         let unit = unit.map(|unit| format!("unit:{}", unit.slug));
         let more = [format!("role:{}", step.as_str()), format!("cycle:{cycle}")];
-        std::iter::once(self.spec.clone()).chain(unit).chain(more).collect()
+        let again = (again > 0).then(|| format!("again:{again}"));
+        std::iter::once(self.spec.clone()).chain(unit).chain(more).chain(again).collect()
     }
 
     pub fn is_ours(&self, plan: &Plan, task: &Task) -> bool {
@@ -94,18 +121,29 @@ impl Names {
 
     /// Nothing for a task that is no step, such as one that looks into another.
     pub fn read(&self, plan: &Plan, task: &Task) -> Option<Labelled> {
-        if !self.is_ours(plan, task) || task.spec.diagnoses.is_some() {
-            return None;
-        }
-        let said = |key: &str| task.spec.labels.iter().find_map(|label| label.strip_prefix(key));
-        let word = said("role:")?;
-        let step = match role_named(word) {
-            Some(role) => Step::Role(role),
-            None if word == Step::DELIVER => Step::Deliver,
-            None => return None,
-        };
-        Some(Labelled { unit: said("unit:").map(str::to_owned), step, cycle: said("cycle:")?.parse().ok()? })
+        if self.is_ours(plan, task) { labelled(task) } else { None }
     }
+}
+
+/// By which the tasks of a spec are known.
+pub(in crate::spec) fn spec_label(name: &str) -> String {
+    format!("spec:{name}")
+}
+
+/// Which step of its spec a task is.
+pub(in crate::spec) fn labelled(task: &Task) -> Option<Labelled> {
+    if task.spec.diagnoses.is_some() {
+        return None;
+    }
+    let said = |key: &str| task.spec.labels.iter().find_map(|label| label.strip_prefix(key));
+    let word = said("role:")?;
+    let step = match role_named(word) {
+        Some(role) => Step::Role(role),
+        None if word == Step::DELIVER => Step::Deliver,
+        None => return None,
+    };
+    let again = said("again:").and_then(|again| again.parse().ok()).unwrap_or(0);
+    Some(Labelled { unit: said("unit:").map(str::to_owned), step, cycle: said("cycle:")?.parse().ok()?, again })
 }
 
 fn role_named(word: &str) -> Option<Role> {

@@ -12,21 +12,39 @@ use crate::{Context, supervise::NewTaskOrder};
 use std::path::{Path, PathBuf};
 use switchyard_core::{
     Nano,
-    spec::{Agent as Named, Role},
+    budget::Urgency,
+    spec::{Agent as Named, Role, agy_is_enabled},
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
 };
-use switchyard_host::paths::private_dir;
+use switchyard_host::{git::Git, paths::private_dir};
 
 /// A role that is to begin.
 #[derive(Debug, Clone)]
 pub(super) struct Turn<'a> {
+    /// Its place in the plan.
+    pub place: usize,
     pub part: &'a Part,
     pub role: Role,
     pub cycle: u32,
     pub base: String,
     /// What the validator of the cycle before found.
     pub findings: Option<String>,
+    /// Who had too little money for it.
+    pub instead_of: Option<InsteadOf>,
 }
+
+/// A task that could not end its step for what it was allowed to cost.
+#[derive(Debug, Clone)]
+pub(super) struct InsteadOf {
+    /// How many there were before, with it.
+    pub again: u32,
+    pub had: Nano,
+    /// What is told when there is no more than that.
+    pub reason: String,
+}
+
+/// What whoever goes on is told.
+const GO_ON: &str = "Somebody has begun this and was stopped before the end. What is here is theirs: go on from it.";
 
 /// What can be told of a role before it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +65,11 @@ pub(super) struct Orders<'a> {
 impl Orders<'_> {
     /// Writes the handoff of a program that does the work, and nothing else.
     pub fn role(&self, turn: &Turn<'_>, max_cost: Option<Nano>) -> Result<NewTaskOrder, RunError> {
-        let Turn { part, role, cycle, base, findings } = turn;
+        let Turn { part, role, cycle, base, findings, .. } = turn;
         let unit = part.unit.as_ref();
         let step = Step::Role(*role);
-        let id = self.names.id(unit, step, *cycle)?;
+        let again = turn.instead_of.as_ref().map_or(0, |instead_of| instead_of.again);
+        let id = self.names.id_again(unit, step, *cycle, again)?;
         let task = match unit {
             Some(unit) => format!("{}/{unit}", self.plan.name),
             None => self.plan.name.to_string(),
@@ -61,12 +80,17 @@ impl Orders<'_> {
             description: describe(part, &task, *role, by, findings.as_deref()),
             agent: Agent::Opencode { agent },
             verify: self.verify(part, *role),
-            allow_paths: borders(part, *role, &self.plan.artifacts).allow,
+            allow_paths: borders(part, *role, &self.plan.closed()).allow,
             model: self.wish.model.clone(),
             tier: self.wish.tier.clone(),
             max_cost,
-            ..self.plain(base.clone(), self.names.labels(unit, step, *cycle))
+            ..self.plain(base.clone(), self.names.labels(unit, step, *cycle, again))
         };
+        if again > 0 {
+            spec.description = format!("{}\n\n{GO_ON}", spec.description);
+            // Whoever was stopped may have done all of it but for the last word.
+            spec.gate = Gate::Open;
+        }
         if self.hands_out(*role) {
             let handoff = self.hand_off(id.as_str(), &spec.description)?;
             spec.agent = Agent::Command { command: format!("agy {}", quoted(&handoff.display().to_string())) };
@@ -83,7 +107,8 @@ impl Orders<'_> {
         Ok(Shape { agent, command, verify: self.verify(part, role) })
     }
 
-    /// What is on a branch goes into another, verified there once more. Git does it, and no model.
+    /// What is on a branch goes into another, verified there once more. Git does it, and no model. A merge that cannot
+    /// be made is taken back: what it leaves half done must never be taken for work.
     pub fn deliver(
         &self,
         part: Option<&Part>,
@@ -94,15 +119,30 @@ impl Orders<'_> {
         let unit = part.and_then(|part| part.unit.as_ref());
         let title = part.map_or(&self.plan.title, |part| &part.title);
         let spec = TaskSpec {
-            description: format!("{title} ({}): {from}, validated, into {into}", self.plan.name),
+            description: format!("{title} ({})\n\n{from} was validated and goes into {into}.", self.plan.name),
             agent: Agent::Command {
-                command: format!("git -c core.hooksPath=/dev/null merge --quiet --no-edit {}", quoted(from)),
+                command: format!(
+                    "git{} merge --quiet --no-edit --ff --no-gpg-sign {} || {{ git merge --abort; exit 1; }}",
+                    self.settings()?,
+                    quoted(from)
+                ),
             },
             verify: self.wish.verify.clone(),
             deliver,
-            ..self.plain(into.to_owned(), self.names.labels(unit, Step::Deliver, 1))
+            ..self.plain(into.to_owned(), self.names.labels(unit, Step::Deliver, 1, 0))
         };
         Ok(self.order(self.names.id(unit, Step::Deliver, 1)?, spec))
+    }
+
+    /// Without hooks, and with a name for the commit where the user has none.
+    fn settings(&self) -> Result<String, RunError> {
+        let mut settings = " -c core.hooksPath=/dev/null".to_owned();
+        for (key, value) in [("user.name", "Switchyard"), ("user.email", "switchyard@localhost")] {
+            if Git::default().setting(&self.plan.repository, key)?.is_none_or(|set| set.is_empty()) {
+                settings.push_str(&format!(" -c {key}={value}"));
+            }
+        }
+        Ok(settings)
     }
 
     /// One of the user's own agents, when there is one in a place that the work can see: what is in no commit of the
@@ -143,8 +183,7 @@ impl Orders<'_> {
         if role != Role::Agent(Named::Implementer) {
             return false;
         }
-        let enabled =
-            self.plan.context.as_deref().unwrap_or_default().lines().any(|line| line.trim() == "agy: enabled");
+        let enabled = self.plan.context.as_deref().is_some_and(agy_is_enabled);
         let path = self.context.variable("PATH").unwrap_or_default();
         enabled && std::env::split_paths(path).any(|directory| is_program(&directory.join("agy")))
     }
@@ -171,6 +210,7 @@ impl Orders<'_> {
             verify: Vec::new(),
             allow_paths: Vec::new(),
             max_cost: None,
+            urgency: Urgency::Normal,
             estimate_seconds: None,
             attempts: None,
             labels,

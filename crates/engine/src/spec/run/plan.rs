@@ -61,6 +61,12 @@ impl Plan {
         self.parts.iter().any(|part| part.unit.is_some())
     }
 
+    /// What is no implementer's, whichever part it works on: artifacts, and the tests of all parts.
+    pub(super) fn closed(&self) -> Vec<String> {
+        let tests = self.parts.iter().flat_map(|part| &part.tests);
+        self.artifacts.iter().chain(tests).cloned().collect()
+    }
+
     pub(super) fn repository_name(&self) -> String {
         self.repository.display().to_string()
     }

@@ -3,7 +3,7 @@
 use super::{
     RunError, Stand, Step, Wish,
     borders::{Borders, borders},
-    look::{Known, facts, look},
+    look::{Known, Seen, facts, look},
     names::Names,
     order::{Orders, Shape},
     plan::Plan,
@@ -53,7 +53,7 @@ pub async fn preview(context: &Context, plan: Plan, wish: &Wish) -> Result<Vec<P
             for role in &part.pipeline {
                 let step = Step::Role(*role);
                 let fact = facts.iter().rfind(|fact| fact.role == *role && fact.cycle == 1);
-                let Borders { allow, deny, .. } = borders(part, *role, &plan.artifacts);
+                let Borders { allow, deny, .. } = borders(part, *role, &plan.closed());
                 let Shape { agent, command, verify } = orders.shape(part, *role)?;
                 planned.push(Planned {
                     wave: wave + 1,
@@ -70,10 +70,14 @@ pub async fn preview(context: &Context, plan: Plan, wish: &Wish) -> Result<Vec<P
                 });
                 // What the files say was done has no branch of its own.
                 let by_files = fact.is_some() && !seen.iter().any(|seen| seen.part == Some(place) && seen.step == step);
+                let of_step = |seen: &&Seen| (seen.part, seen.step, seen.cycle) == (Some(place), step, 1);
+                last = match seen.iter().rfind(of_step) {
+                    Some(newest) => newest.branch(),
+                    None => names.branch(unit, step, 1)?,
+                };
                 if *role != Role::Validator && !by_files {
-                    base = names.branch(unit, step, 1)?;
+                    base.clone_from(&last);
                 }
-                last = names.branch(unit, step, 1)?;
             }
             if plan.has_units() {
                 planned.push(delivery(&orders, wave + 1, Some(place), &last, &begins, Deliver::Merge)?);

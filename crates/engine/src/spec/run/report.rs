@@ -1,12 +1,17 @@
 //! What came of it, for people and for scripts.
 
-use super::{RunError, Step, Wish, look::Seen, plan::Plan};
+use super::{
+    RunError, Step, Wish,
+    look::Seen,
+    plan::Plan,
+    stuck::{Stuck, class},
+};
 use crate::Context;
 use serde::Serialize;
 use switchyard_core::{
     Nano,
     spec::{RoleOutcome, Verdict},
-    task::{Deliver, State, TaskSpec},
+    task::{Deliver, Delivered, State},
 };
 use switchyard_store::{SpendKey, SpendKind};
 
@@ -65,6 +70,8 @@ pub struct RunReport {
     pub id: String,
     /// `done` or `escalated`.
     pub outcome: Stand,
+    /// Of what keeps it from going on: `budget_refused` when that is only money, or else `failed`.
+    pub class: Option<&'static str>,
     /// What keeps it from going on.
     pub reason: Option<String>,
     /// What to do about that.
@@ -75,6 +82,16 @@ pub struct RunReport {
     pub delivered: Option<String>,
     pub cost_usd: f64,
     pub units: Vec<PartReport>,
+    /// Branches of roles that were merged, and are gone.
+    pub removed: Vec<String>,
+    pub kept: Vec<Kept>,
+}
+
+/// A branch of work that was merged, which could not be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    pub branch: String,
+    pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,17 +110,9 @@ pub struct RoleReport {
     pub task: String,
     pub outcome: Stand,
     pub reason: Option<String>,
-    pub branch: String,
+    /// None when it was merged, and removed after that.
+    pub branch: Option<String>,
     pub cost_usd: f64,
-}
-
-/// A part that cannot go on, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stuck {
-    /// None when it is the handing over of the whole.
-    pub part: Option<usize>,
-    pub reason: String,
-    pub next: String,
 }
 
 pub(super) async fn report(
@@ -144,12 +153,15 @@ pub(super) async fn report(
     Ok(RunReport {
         id: plan.name.to_string(),
         outcome: if stuck.is_empty() { Stand::Done } else { Stand::Escalated },
+        class: class(stuck),
         reason: joined(plan, stuck, |stuck| &stuck.reason),
         next: joined(plan, &stuck[..stuck.len().min(1)], |stuck| &stuck.next),
         branch,
         delivered: delivery.filter(|_| stuck.is_empty()).map(|seen| seen.record.task.state.reason()),
         cost_usd: total.as_usd(),
         units,
+        removed: Vec::new(),
+        kept: Vec::new(),
     })
 }
 
@@ -169,11 +181,16 @@ async fn roles(
             task: seen.id().to_string(),
             outcome: Stand::of(&seen.outcome),
             reason: reason(seen),
-            branch: TaskSpec::branch(seen.id()),
+            branch: (!is_merged(seen)).then(|| seen.branch()),
             cost_usd: cost.as_usd(),
         });
     }
     Ok((roles, total))
+}
+
+/// Whoever merges removes the own branch right after.
+fn is_merged(seen: &Seen) -> bool {
+    matches!(seen.record.task.state, State::Done { delivered: Delivered::Merged { .. } })
 }
 
 pub(super) async fn spent(context: &Context, seen: &Seen) -> Result<Nano, RunError> {

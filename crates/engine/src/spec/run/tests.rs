@@ -128,8 +128,10 @@ fn tasks_are_called_after_their_spec() {
     assert_eq!(id(None, 1), "s007-implementer");
     assert_eq!(id(UnitName::parse("01-parser").as_ref(), 2), "s007-01-implementer-2");
     assert_eq!((names.batch.as_str(), names.meeting().as_str()), ("spec-007-export", "switchyard/s007"));
-    let labels = names.labels(UnitName::parse("01-parser").as_ref(), Step::Deliver, 1);
+    let labels = names.labels(UnitName::parse("01-parser").as_ref(), Step::Deliver, 1, 0);
     assert_eq!(labels, ["spec:007-export", "unit:parser", "role:deliver", "cycle:1"]);
+    let again = |again| names.id_again(None, Step::Deliver, 1, again).expect("an id").to_string();
+    assert_eq!([again(0), again(1), again(2)], ["s007-deliver", "s007-deliver-again", "s007-deliver-again-2"]);
     assert!(Names::of(&whole, "x1a2b3c").batch.len() <= 64);
 }
 

@@ -102,23 +102,36 @@ pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Fail
             show::group(&row.recommendation, &row.present, &row.missing, row.named.as_ref());
         }
     }
-    let choices: Vec<Choice> = rows.iter().filter_map(|row| chosen(row, args, asks)).collect();
     let scope = if args.user { Scope::User } else { Scope::Project(&directory) };
-    let edit = edit(ConfigFile::find(&context, scope).map_err(failure)?, &choices).map_err(failure)?;
+    let file = ConfigFile::find(&context, scope).map_err(failure)?;
+    let mut choices = Vec::new();
+    for row in &rows {
+        choices.extend(chosen(row, args, asks, &file)?);
+    }
+    let edit = edit(file, &choices).map_err(failure)?;
     let done = Done { rows, edit, dry_run: args.dry_run };
     if global.format() == Format::People {
         show::edit(&done.edit, args.dry_run, choices.is_empty());
     }
-    let mut proofs = Vec::new();
+    let (mut proofs, mut cut_off) = (Vec::new(), None);
     if !args.dry_run && !choices.is_empty() {
         write(&done.edit).map_err(failure)?;
-        proofs = proven(global, args, &context, &directory, &choices).await?;
-    }
-    if global.format() == Format::Json {
-        ui::json(&document(&done, &listed, &proofs));
+        // What was written stays, whatever becomes of the proof, and has to be told: the proof can be had again.
+        cut_off = proven(global, args, &context, &directory, &choices, &mut proofs).await.err();
     }
     let holds = proofs.iter().all(|proof| proof.standing.holds());
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    match (global.format(), cut_off) {
+        (Format::Json, cut_off) => {
+            ui::json(&document(&done, &listed, &proofs, cut_off.as_ref()));
+            let failed = cut_off.map(|failure| ExitCode::from(failure.exit as u8));
+            Ok(failed.unwrap_or(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) }))
+        }
+        (Format::People, Some(failure)) => Err(Failure {
+            message: format!("{}; what was chosen is written, and not all of it is proven", failure.message),
+            ..failure
+        }),
+        (Format::People, None) => Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) }),
+    }
 }
 
 /// What would have to be guessed is refused before anything is opened.
@@ -156,19 +169,23 @@ async fn rows(
 }
 
 /// What is written for a group, if anything.
-fn chosen(row: &Row, args: &ConfigureArgs, asks: bool) -> Option<Choice> {
+fn chosen(row: &Row, args: &ConfigureArgs, asks: bool, file: &ConfigFile) -> Result<Option<Choice>, Failure> {
     if row.present.is_empty() {
-        return None;
+        return Ok(None);
     }
     let choice = |model: &ModelRef| Choice { group: row.group(), model: model.clone(), agents: row.present.clone() };
-    if args.yes {
-        return row.named.as_ref().map(choice);
+    // As soon as one is named, the others are left alone: a dry run shows just what --yes would write.
+    let names_some = args.med.is_some() || args.low.is_some();
+    if args.yes || (args.dry_run && names_some) {
+        return Ok(row.named.as_ref().map(choice));
     }
     if args.dry_run {
-        return row.wanted().map(choice);
+        return Ok(row.wanted().map(choice));
     }
-    let wanted = row.wanted().filter(|_| asks)?;
-    says_yes(row.group(), wanted).then(|| choice(wanted))
+    let Some(wanted) = row.wanted().filter(|_| asks).map(choice) else { return Ok(None) };
+    let preview = edit(file.clone(), std::slice::from_ref(&wanted)).map_err(failure)?;
+    show::preview(&preview);
+    Ok(says_yes(wanted.group, &wanted.model).then_some(wanted))
 }
 
 fn says_yes(group: AgentGroup, model: &ModelRef) -> bool {
@@ -184,25 +201,27 @@ async fn proven(
     context: &Context,
     directory: &Path,
     choices: &[Choice],
-) -> Result<Vec<AgentProof>, Failure> {
+    proofs: &mut Vec<AgentProof>,
+) -> Result<(), Failure> {
     let thoroughness = if args.no_probe { Thoroughness::Resolve } else { Thoroughness::Probe };
     let cancel = CancellationToken::new();
     let format = global.format();
-    let mut told = |proof: &AgentProof| match format {
-        Format::People => show::proof(proof),
-        Format::Json => {}
+    let mut told = |proof: &AgentProof| {
+        if format == Format::People {
+            show::proof(proof);
+        }
+        proofs.push(proof.clone());
     };
     let proving = prove(context, directory, choices, thoroughness, &cancel, &mut told);
     let mut proving = std::pin::pin!(proving);
-    let proofs = tokio::select! {
-        proofs = &mut proving => proofs,
+    let proven = tokio::select! {
+        proven = &mut proving => proven,
         () = input::interrupted() => {
             cancel.cancel();
             proving.await
         }
     };
-    // What was written stays: the proof can be had again.
-    Ok(proofs?)
+    proven.map(drop).map_err(Failure::from)
 }
 
 struct Done {
@@ -211,7 +230,7 @@ struct Done {
     dry_run: bool,
 }
 
-fn document(done: &Done, listed: &Listed, proofs: &[AgentProof]) -> Value {
+fn document(done: &Done, listed: &Listed, proofs: &[AgentProof], cut_off: Option<&Failure>) -> Value {
     let Done { rows, edit, dry_run } = done;
     let groups: Vec<Value> = rows
         .iter()
@@ -230,5 +249,6 @@ fn document(done: &Done, listed: &Listed, proofs: &[AgentProof]) -> Value {
         "groups": groups, "models": models, "agents": proofs,
         "cost_usd": proofs.iter().map(|proof| proof.cost_usd).sum::<f64>(),
         "cost_known": proofs.iter().all(|proof| proof.cost_known), "problems": listed.problems,
+        "error": cut_off.map(|failure| failure.to_json()["error"].clone()),
     })
 }

@@ -51,6 +51,17 @@ pub fn group(recommendation: &Recommendation, present: &[String], missing: &[Str
     }
 }
 
+/// What a yes would change, before it is asked for.
+pub fn preview(edit: &Edit) {
+    let path = edit.file.path.display();
+    if edit.changes() {
+        ui::result(&format!("\n{}", edit.diff.trim_end()));
+        ui::note(&format!("in {path}"));
+    } else {
+        ui::note(&format!("{path} says so already"));
+    }
+}
+
 pub fn edit(edit: &Edit, dry_run: bool, nothing_chosen: bool) {
     let path = edit.file.path.display();
     if nothing_chosen {

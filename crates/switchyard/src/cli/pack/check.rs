@@ -1,6 +1,10 @@
 //! `switchyard pack check`: agent files through the linter, each finding at its line.
 
-use super::{Where, failure};
+use super::{
+    Where,
+    age::{Standing, standing},
+    failure,
+};
 use crate::{
     cli::Global,
     failure::Failure,
@@ -35,23 +39,28 @@ struct Checked {
 
 pub fn run(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
     let mut checked = Checked::default();
+    let mut there = None;
     match &args.directory {
         Some(directory) => checked.add(&agents_in(directory)?),
         None => {
             checked.add(&AGENTS.map(|(path, text)| (format!("pack:{path}"), text.to_owned())));
             checked.add(&of_manifest(&args.at.place(global)?)?);
+            there = standing(global, &args.at)?;
         }
     }
     let errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     match global.format() {
         Format::Json => ui::json(&json!({
-            "ok": errors == 0, "files": checked.files,
+            "ok": errors == 0, "files": checked.files, "installed": there.as_ref().map(Standing::document),
             "findings": checked.findings.iter().map(document).collect::<Vec<_>>(),
             "accepted": checked.accepted.iter().map(|(finding, reason)| {
                 json!({"file": finding.file, "line": finding.line, "rule": finding.rule.code(), "reason": reason})
             }).collect::<Vec<_>>(),
         })),
-        Format::People => show(&checked, errors),
+        Format::People => {
+            show(&checked, errors);
+            there.iter().for_each(Standing::tell);
+        }
     }
     Ok(ExitCode::from(u8::from(errors > 0)))
 }

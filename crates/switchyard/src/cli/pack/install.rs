@@ -1,6 +1,10 @@
 //! `switchyard pack install` and `switchyard pack diff`.
 
-use super::{What, Where, failure, show, surroundings};
+use super::{
+    What, Where,
+    age::{Standing, standing},
+    failure, show, surroundings,
+};
 use crate::{
     cli::Global,
     failure::Failure,
@@ -14,7 +18,7 @@ use std::{
     path::PathBuf,
     process::ExitCode,
 };
-use switchyard_engine::pack::{Answer, Conflict, Install, Report, Run, install};
+use switchyard_engine::pack::{Answer, Change, Conflict, Install, Report, Run, install};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -71,9 +75,17 @@ pub fn run(global: &Global, args: &InstallArgs) -> Result<ExitCode, Failure> {
 
 pub fn diff(global: &Global, args: &DiffArgs) -> Result<ExitCode, Failure> {
     let report = perform(global, &args.at, &args.what, Run::Dry, &mut |_| Answer::Keep)?;
+    let there = standing(global, &args.at)?;
+    let installed = there.as_ref().map(Standing::document);
     match global.format() {
-        Format::Json => show::document(&report, serde_json::json!({"dry_run": true}), None),
-        Format::People => show::difference(&report),
+        Format::Json => show::document(&report, serde_json::json!({"dry_run": true, "installed": installed}), None),
+        Format::People => {
+            show::difference(&report);
+            if let Some(there) = &there {
+                there.tell();
+                there.tell_form(args.what.form());
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -118,7 +130,11 @@ pub(super) fn decide(conflict: &Conflict<'_>, force: bool, asks: bool) -> Answer
     if !conflict.diff.is_empty() {
         ui::note(conflict.diff);
     }
-    ui::note(&format!("{} is not as the pack left it; replace it? It is backed up. [y/N]", conflict.path));
+    let why = match conflict.change {
+        Change::KeptForeign => "is yours and not of the pack",
+        _ => "is not as the pack left it",
+    };
+    ui::note(&format!("{} {why}; replace it? It is backed up. [y/N]", conflict.path));
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     match (read, line.trim().to_lowercase().as_str()) {

@@ -1,6 +1,7 @@
 //! `switchyard pack`: agents and commands for OpenCode, put where it looks for them and taken away again.
 //! Configuration, store and a running OpenCode are not needed for it.
 
+mod age;
 mod check;
 mod install;
 mod restore;

@@ -1,4 +1,5 @@
-//! `switchyard spec`: the task artifacts below `.ai/tasks`. Configuration, store and OpenCode are needed only to run them.
+//! `switchyard spec`: the task artifacts below `.ai/tasks`. Configuration, store and OpenCode are needed only to run
+//! them; a store that is there is looked into for how far that is.
 
 mod check;
 mod new;
@@ -20,7 +21,7 @@ pub enum SpecCommand {
     New(new::NewArgs),
     /// Check specs, handoffs and reports: exit 1 when there are faults
     Check(check::CheckArgs),
-    /// Show how far tasks are, from their files alone
+    /// Show how far tasks are, by their files, and what the store knows of their work
     Status(status::StatusArgs),
     /// Have the work of a spec done: each role as a supervised task, the validator last
     Run(Box<run::RunArgs>),
@@ -45,7 +46,7 @@ pub async fn run(global: &Global, command: &SpecCommand) -> Result<ExitCode, Fai
     match command {
         SpecCommand::New(args) => new::run(global, args),
         SpecCommand::Check(args) => check::run(global, args),
-        SpecCommand::Status(args) => status::run(global, args),
+        SpecCommand::Status(args) => status::run(global, args).await,
         SpecCommand::Run(args) => run::run(global, args).await,
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::{process::ExitCode, sync::Arc};
-use switchyard_core::{Nano, compare::clean_line, task::Deliver};
+use switchyard_core::{ErrorClass, Nano, compare::clean_line, task::Deliver};
 use switchyard_engine::{
     Context,
     spec::run::{self as engine, PartReport, Plan, Planned, RunError, RunReport, Stand, Teller, Told, Wish},
@@ -82,20 +82,28 @@ pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
         report = engine::run(&context, plan, &wish, &teller) => report.map_err(failure)?,
         () = input::interrupted() => {
             let hint = format!("`switchyard spec run {name}` takes it up");
-            return Err(Failure::failed("ended before the spec was done; what is at work goes on by itself", hint));
+            let said = "ended before the spec was done; what is at work goes on by itself";
+            return Err(Failure { hint, ..Failure::classed(ErrorClass::Cancelled, said) });
         }
     };
     match format {
         Format::Json => ui::json(&report),
         Format::People => show(&report),
     }
-    Ok(if report.outcome == Stand::Done { ExitCode::SUCCESS } else { ExitCode::from(Exit::Work as u8) })
+    Ok(match (report.outcome, report.class) {
+        (Stand::Done, _) => ExitCode::SUCCESS,
+        (_, Some(class)) if class == ErrorClass::BudgetRefused.as_str() => ExitCode::from(Exit::Refused as u8),
+        _ => ExitCode::from(Exit::Work as u8),
+    })
 }
 
 fn tell(told: &Told<'_>) {
     match told {
         Told::Added { task, base } => ui::note(&format!("{task} begins from {base}")),
-        Told::Became { stand: Stand::Waiting | Stand::Running, .. } => {}
+        Told::Became { stand: Stand::Running, .. } | Told::Became { stand: Stand::Waiting, reason: "", .. } => {}
+        Told::Became { task, stand: Stand::Waiting, reason } => {
+            ui::note(&format!("{task} waits: {}", clean_line(reason, 200)));
+        }
         Told::Became { task, stand, reason: "" } => ui::note(&format!("{task}: {}", stand.as_str())),
         Told::Became { task, stand, reason } => {
             ui::note(&format!("{task}: {} ({})", stand.as_str(), clean_line(reason, 200)));
@@ -110,6 +118,7 @@ fn show(report: &RunReport) {
     if !rows.is_empty() {
         ui::result(&ui::table(&["UNIT", "ROLE", "CYCLE", "OUTCOME", "BRANCH", "COST"], &rows));
     }
+    left(report);
     if report.outcome == Stand::Done {
         let place = match (&report.delivered, &report.branch) {
             (Some(delivered), _) => format!(": {}", clean_line(delivered, 200)),
@@ -129,6 +138,18 @@ fn show(report: &RunReport) {
     }
 }
 
+/// What became of the branches of work that was merged.
+fn left(report: &RunReport) {
+    match report.removed.len() {
+        0 => {}
+        1 => ui::note(&format!("removed {}, which was merged", report.removed[0])),
+        many => ui::note(&format!("removed {many} branches of roles, which were merged")),
+    }
+    for kept in &report.kept {
+        ui::note(&format!("kept {}: {}", kept.branch, clean_line(&kept.reason, 200)));
+    }
+}
+
 fn rows(part: &PartReport) -> Vec<Vec<String>> {
     let unit = part.unit.clone().unwrap_or_default();
     let row = |role: &switchyard_engine::spec::run::RoleReport| {
@@ -138,7 +159,7 @@ fn rows(part: &PartReport) -> Vec<Vec<String>> {
             role.role.into(),
             role.cycle.to_string(),
             role.outcome.as_str().into(),
-            role.branch.clone(),
+            role.branch.clone().unwrap_or_default(),
             cost,
         ]
     };

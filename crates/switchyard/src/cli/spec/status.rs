@@ -9,7 +9,7 @@ use crate::{
 use clap::Args;
 use std::process::ExitCode;
 use switchyard_core::compare::clean_line;
-use switchyard_engine::spec::{Overview, TaskStatus, status};
+use switchyard_engine::spec::{Overview, Place, StoredTask, TaskStatus, status, with_stored};
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
@@ -19,14 +19,29 @@ pub struct StatusArgs {
     at: Where,
 }
 
-pub fn run(global: &Global, args: &StatusArgs) -> Result<ExitCode, Failure> {
+pub async fn run(global: &Global, args: &StatusArgs) -> Result<ExitCode, Failure> {
     let (place, here) = args.at.place()?;
-    let overview = status(&place, &here, args.id.as_deref()).map_err(read)?;
+    let mut overview = status(&place, &here, args.id.as_deref()).map_err(read)?;
+    match look_up(global, &place, overview.clone()).await {
+        Ok(with_stored) => overview = with_stored,
+        // What the files say is true without it.
+        Err(error) => overview.troubles.push(format!("what stands in the store is not known: {}", error.message)),
+    }
     match global.format() {
         Format::Json => ui::json(&overview),
         Format::People => show(&overview),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Nobody needs a store to look at files, so none is made.
+async fn look_up(global: &Global, place: &Place, overview: Overview) -> Result<Overview, Failure> {
+    let settings = global.settings()?;
+    if !settings.store_path()?.exists() {
+        return Ok(overview);
+    }
+    let context = settings.into_context().await?;
+    Ok(with_stored(&context, place, overview).await?)
 }
 
 fn show(overview: &Overview) {
@@ -39,6 +54,16 @@ fn show(overview: &Overview) {
         let rows: Vec<Vec<String>> = overview.tasks.iter().flat_map(rows).collect();
         ui::result(&ui::table(&["TASK", "STATE", "NEXT", "TITLE", "WHY"], &rows));
     }
+    let stored: Vec<Vec<String>> = match overview.tasks.as_slice() {
+        [task] => task.stored.iter().map(stored_row).collect(),
+        // Of many, what goes on and what does not.
+        all => {
+            all.iter().flat_map(|task| &task.stored).filter(|stored| stored.state != "done").map(stored_row).collect()
+        }
+    };
+    if !stored.is_empty() {
+        ui::result(&format!("\n{}", ui::table(&["IN THE STORE", "STATE", "TRY", "WHY"], &stored)));
+    }
     // Which units run together matters to somebody who looks at one task.
     if let [task] = overview.tasks.as_slice()
         && !task.waves.is_empty()
@@ -49,6 +74,11 @@ fn show(overview: &Overview) {
     if !overview.context {
         ui::note("there is no .ai/context.md, which tells agents about the project");
     }
+}
+
+fn stored_row(stored: &StoredTask) -> Vec<String> {
+    let reason = clean_line(stored.reason.as_deref().unwrap_or_default(), 120);
+    vec![stored.task.clone(), stored.state.to_owned(), stored.attempt.to_string(), reason]
 }
 
 fn rows(task: &TaskStatus) -> Vec<Vec<String>> {
