@@ -3,18 +3,27 @@
 use crate::{
     Context,
     direct::Company,
-    dispatch::{DispatchReport, Learning, Options, dispatch},
+    dispatch::{DispatchReport, Learning, Options, Refusal, dispatch},
 };
 use serde_json::Value;
 use std::sync::Arc;
 use switchyard_agents::opencode::Sink;
-use switchyard_core::{dispatch::Request, schema::AnswerSchema};
+use switchyard_core::{ErrorClass, dispatch::Request, schema::AnswerSchema};
 use tokio_util::sync::CancellationToken;
 
 /// What was said, or why nothing was; and the bill, when there is one.
 pub(crate) struct Asked {
     pub(crate) said: Result<Value, String>,
+    /// The class of a failure that has one.
+    pub(crate) class: Option<ErrorClass>,
     pub(crate) report: Option<DispatchReport>,
+}
+
+impl Asked {
+    /// It was never asked.
+    pub(crate) fn refused(refusal: &Refusal) -> Self {
+        Self { said: Err(format!("it was not asked: {refusal}")), class: refusal.class(), report: None }
+    }
 }
 
 pub(crate) async fn ask(
@@ -26,21 +35,22 @@ pub(crate) async fn ask(
 ) -> Asked {
     let schema = match AnswerSchema::parse(&schema.to_string()) {
         Ok(schema) => schema,
-        Err(error) => return Asked { said: Err(error.to_string()), report: None },
+        Err(error) => return Asked { said: Err(error.to_string()), class: None, report: None },
     };
     let request = Request { schema: Some(schema), ..request };
     // What is asked here is our own frame around a question: how well it is answered teaches nothing about tasks.
     let options = Options { company: Company::Many, learning: Learning::Nothing, ..options.clone() };
     let silent: Sink = Arc::new(|_| {});
     match dispatch(context, &request, &options, &silent, cancel).await {
-        Err(refusal) => Asked { said: Err(format!("it was not asked: {refusal}")), report: None },
+        Err(refusal) => Asked::refused(&refusal),
         Ok(report) => {
             let said = match (&report.error, &report.structured) {
                 (Some(error), _) => Err(error.message.clone()),
                 (None, Some(value)) => Ok(value.clone()),
                 (None, None) => Err("its answer has no structure".to_owned()),
             };
-            Asked { said, report: Some(report) }
+            let class = report.error.as_ref().map(|error| error.class);
+            Asked { said, class, report: Some(report) }
         }
     }
 }

@@ -62,7 +62,8 @@ pub enum Measure {
 }
 
 /// What a reservation may not pass: what is settled in the window, what is reserved by all that run, and
-/// its own share come to no more than `limit`.
+/// its own share come to no more than `limit`. What is settled in the window after it counts as well: a clock that was
+/// set back has been there already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceiling {
     pub key: SpendKey,

@@ -66,7 +66,8 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
 
     /// Settles an attempt. Told twice, the first status stands and the higher cost and usage
     /// count, so that neither a repeat nor a late, smaller report can change what was spent. What is
-    /// new is added to the ledger, at the time of the first end, and the reservation is released.
+    /// new is added to the ledger, at the time of the first end, and the reservation is released. An
+    /// end before the beginning, by a clock that was set back, counts as one at the beginning.
     async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<()>;
 
     /// Ends a dispatch. Ending it again changes nothing.
@@ -149,6 +150,14 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
     /// What was settled in a window, in order of the names; buckets are named by their beginnings. For
     /// batches and tasks it is over all time, as in [`Store::spent`].
     async fn spending(&self, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>>;
+
+    /// What the newest attempts of a model in a mode came to since a moment. Only those that used anything and whose
+    /// cost is known count.
+    async fn usual(&self, model: &str, mode: &str, from: i64) -> Result<Spent>;
+
+    /// When something was charged to a task or a batch first, and what was in a window, by the attempts themselves and
+    /// by what was entered by hand while the event log has it. Of any other key, only what was spent in the window.
+    async fn charged(&self, key: &SpendKey, from: i64, until: i64) -> Result<(Option<i64>, Spent)>;
 
     /// Adds an amount that no attempt has spent, with an event. A negative cost takes back.
     async fn record_spend(&self, spend: &NewSpend) -> Result<()>;

@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     task::{Agent, Deliver, Event, Gate, Place, Rules, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, step},
 };
 use switchyard_store::{
@@ -27,6 +28,7 @@ fn task(number: usize) -> NewTask {
         verify: vec!["make test".into()],
         allow_paths: vec![],
         max_cost: Some(Nano(1)),
+        urgency: Urgency::Normal,
         estimate_seconds: None,
         attempts: None,
         labels: vec![],

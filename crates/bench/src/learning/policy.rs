@@ -3,7 +3,7 @@
 use super::world::{Kind, TIERS};
 use switchyard_core::{
     config::{Config, Patterns},
-    pattern::{Asked, Tally, explore, recommend},
+    pattern::{Asked, Tally, explore, follow, recommend},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,9 @@ impl Chooser {
         let table = &order[moment.kind.table];
         let asked = Asked { settings, tier_order: order, table: Some(table), hard: None, now: moment.now };
         let recommendation = recommend(&asked, moment.known);
-        let chosen = recommendation.recommended.tier().unwrap_or(table);
+        // What a dispatch does with it, and not what `patterns recommend` says.
+        let followed = follow(&asked, moment.known, &recommendation);
+        let chosen = followed.as_ref().map_or(table, |followed| &followed.tier);
         let tried = explore(settings, order, chosen, &recommendation.tiers, moment.roll);
         let tier = tried.tier.as_deref().unwrap_or(chosen);
         let place = order.iter().position(|other| other == tier).unwrap_or_else(|| panic!("{tier} is in no order"));

@@ -2,9 +2,11 @@
 
 use super::{Billing, Kind, Level, Line};
 use crate::route::Budget;
+use serde::{Deserialize, Serialize};
 
 /// How much a request may ask of the budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Urgency {
     #[default]
     Normal,
@@ -41,16 +43,16 @@ fn stop(budget: &mut Budget, line: &Line, told: String) {
             budget.preferred.remove(&line.key.name);
             budget.exhausted.insert(line.key.name.clone(), told);
         }
-        // A tier that is used up gives way like one that is running low; its models are not to blame.
+        // Its models are not to blame: they may be asked by name, and for what is no matter of tiers.
         Kind::Tier => {
-            budget.degraded.insert(line.key.name.clone(), told);
+            budget.used_up.insert(line.key.name.clone(), told);
         }
     }
 }
 
 fn degrade<'a>(budget: &mut Budget, line: &Line, told: String, tiers: impl Iterator<Item = &'a String>) {
     match (line.key.kind, line.billing) {
-        (Kind::Overall, _) => {
+        (Kind::Overall | Kind::Batch | Kind::Task, _) => {
             for tier in tiers {
                 budget.degraded.entry(tier.clone()).or_insert_with(|| told.clone());
             }
@@ -63,7 +65,6 @@ fn degrade<'a>(budget: &mut Budget, line: &Line, told: String, tiers: impl Itera
         }
         // An allowance is there to be used; that it comes to its end is announced, and with the preference it is told.
         (Kind::Provider, Billing::Subscription) => {}
-        (Kind::Batch | Kind::Task, _) => budget.notes.push(told),
     }
 }
 
@@ -93,11 +94,16 @@ mod tests {
         for urgency in [Urgency::Normal, Urgency::Critical] {
             let budget = told(&out, urgency);
             assert_eq!(budget.exhausted.keys().collect::<Vec<_>>(), ["p"]);
-            assert_eq!(budget.degraded.keys().collect::<Vec<_>>(), ["opus"]);
+            assert_eq!(budget.used_up.keys().collect::<Vec<_>>(), ["opus"]);
+            assert!(budget.degraded.is_empty(), "{budget:?}");
         }
         assert!(told(&out, Urgency::PastTheStop).exhausted.is_empty());
         assert!(told(&[line(Kind::Overall, "", 950)], Urgency::Critical).closed.is_some());
-        assert_eq!(told(&[line(Kind::Overall, "", 800)], Urgency::Normal).degraded.len(), 2);
+        for (kind, name) in [(Kind::Overall, ""), (Kind::Batch, "b"), (Kind::Task, "t")] {
+            let low = [line(kind, name, 800)];
+            assert_eq!(told(&low, Urgency::Normal).degraded.len(), 2, "{kind:?}");
+            assert_eq!(told(&low, Urgency::Critical).notes.len(), 1, "{kind:?}");
+        }
         assert!(told(&[line(Kind::Batch, "b", 950)], Urgency::Normal).closed.is_some());
         let paid = Line { billing: Billing::Subscription, ..line(Kind::Provider, "p", 100) };
         assert_eq!(told(std::slice::from_ref(&paid), Urgency::Normal).preferred.keys().collect::<Vec<_>>(), ["p"]);

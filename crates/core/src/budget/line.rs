@@ -1,5 +1,6 @@
 //! One limit in one window, and how far it is used.
 
+use super::Rate;
 use crate::Nano;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -135,6 +136,15 @@ impl Unit {
             Self::Tokens => format!("{amount} tokens"),
         }
     }
+
+    /// So much in a time, as people read it.
+    #[must_use]
+    pub fn show_rate(self, rate: Rate) -> String {
+        match self {
+            Self::Usd => Nano(rate.whole()).to_string(),
+            Self::Requests | Self::Tokens => format!("{} {}", rate.as_f64(), self.as_str()),
+        }
+    }
 }
 
 /// How near the limit is. The order is that of the exit codes.
@@ -151,6 +161,8 @@ pub enum Level {
 pub struct Line {
     pub key: Key,
     pub billing: Billing,
+    /// Which of the allowances it is, when it is one: a provider may have several of a kind.
+    pub period: Option<i64>,
     pub unit: Unit,
     pub limit: i64,
     /// The window, in microseconds since the Unix epoch.
@@ -223,6 +235,7 @@ pub(super) mod tests {
         Line {
             key: Key { kind, name: name.into() },
             billing: Billing::Token,
+            period: None,
             unit: Unit::Usd,
             limit: 1000,
             from: 0,

@@ -6,6 +6,6 @@ mod estimate;
 mod line;
 
 pub use advise::{Urgency, advise};
-pub use burn::{BurnRate, burn_rate};
+pub use burn::{BurnRate, Rate, burn_rate};
 pub use estimate::{Basis, Estimate, History, Reserving, estimate};
 pub use line::{Billing, Key, Kind, Level, Line, Unit};

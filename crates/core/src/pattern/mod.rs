@@ -12,7 +12,7 @@ mod text;
 
 pub use drift::{Drift, DriftLevel, Move, Moves, drift};
 pub use explore::{Exploration, explore};
-pub use follow::follow;
+pub use follow::{Followed, follow};
 pub use outcome::{Deadline, Evidence, FailureMode, Verdict};
 pub use recommend::{Asked, Recommendation, Recommended, recommend};
 pub use replay::{Chosen, Past, Replay, Share, replay};

@@ -40,8 +40,10 @@ pub struct Budget {
     pub is_set: bool,
     /// Why nothing at all may be spent.
     pub closed: Option<String>,
-    /// Tiers that give way to the next cheaper one.
+    /// Tiers that give way to the next cheaper one, as long as there is one.
     pub degraded: BTreeMap<String, String>,
+    /// Tiers that have nothing left.
+    pub used_up: BTreeMap<String, String>,
     /// Providers that are asked only for a cheaper tier than the one that was wanted.
     pub low: BTreeMap<String, String>,
     /// Providers that have nothing left.
@@ -50,6 +52,19 @@ pub struct Budget {
     pub preferred: BTreeMap<String, String>,
     /// What should be said although it changes nothing.
     pub notes: Vec<String>,
+}
+
+impl Budget {
+    /// Why a tier gives way, if it does.
+    #[must_use]
+    pub fn gives_way(&self, tier: &str) -> Option<&str> {
+        self.used_up.get(tier).or_else(|| self.degraded.get(tier)).map(String::as_str)
+    }
+
+    /// Whether anything is kept away by it.
+    pub(super) fn restrains(&self) -> bool {
+        !(self.degraded.is_empty() && self.used_up.is_empty() && self.low.is_empty() && self.exhausted.is_empty())
+    }
 }
 
 /// A model that this request has asked already, and what was wrong with it.

@@ -34,6 +34,8 @@ pub enum RouteError {
     NotAllowed { provider: String, allowed: String },
     #[error("model {model} is over its budget: {why}")]
     OverBudget { model: String, why: String },
+    #[error("{what} is over its budget, and no cheaper model that fits is known: {why}")]
+    Unaffordable { what: String, why: String },
     #[error("nothing may be spent: {why}")]
     Closed { why: String },
     #[error("no other model is asked: {why}")]

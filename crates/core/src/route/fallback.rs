@@ -4,12 +4,13 @@
 
 use super::{
     Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried, Trigger,
+    giving_way::through_tier,
     pool::{Pool, waits},
-    pooled::{through_tag, through_tier, with_needs_of},
+    pooled::{through_tag, with_needs_of},
     resolve,
     resolve::{exact, set_as_default},
     score::strength,
-    terms::{StandIns, Terms, Waiting},
+    terms::{GivingWay, StandIns, Terms, Waiting},
     wish::{Wish, wish},
 };
 use crate::{
@@ -135,7 +136,7 @@ fn exhausted(why: String) -> RouteError {
 }
 
 /// Models of the tiers that are asked for come first, in each of them; only then does any other stand in for one.
-const PASSES: [StandIns; 2] = [StandIns::Refused, StandIns::Allowed];
+const PASSES: [StandIns<'static>; 2] = [StandIns::Refused, StandIns::Allowed];
 
 /// Up, tier by tier.
 fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Result<Resolution, RouteError> {
@@ -157,13 +158,14 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
         reasons.clear();
         for tier in above {
             // Giving way to a cheaper tier would lead back to where the work comes from.
-            if let Some(why) = question.advice.budget.degraded.get(tier) {
+            if let Some(why) = question.advice.budget.gives_way(tier) {
                 reasons.push(format!("tier {tier}: gives way, {why}"));
                 continue;
             }
             let wish = hop(before, format!("tier {tier}, a stronger one"));
-            let terms =
-                Terms { tried, weaker: &weaker, stronger_than, stand_ins, waiting: Waiting::Refused, ..Terms::FIRST };
+            let giving_way = GivingWay::Refused;
+            let waiting = Waiting::Refused;
+            let terms = Terms { tried, weaker: &weaker, stronger_than, stand_ins, waiting, giving_way, ..Terms::FIRST };
             match through_tier(question, tier, wish, terms) {
                 Ok(found) => return Ok(found),
                 Err(error) => reasons.push(format!("tier {tier}: {}", in_short(error))),
@@ -184,7 +186,8 @@ fn equal(
     let again = |error: RouteError| exhausted(error.to_string());
     let terms = Terms { tried, weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Refused, ..Terms::FIRST };
     let named = || tag.is_none().then(|| tier_of(question.config, &before.model)).flatten();
-    if let Some(tier) = before.tier.clone().or_else(named) {
+    // What stood in because of the budget may be of no tier; the tier that it stood in for is still what is wanted.
+    if let Some(tier) = before.tier.clone().or_else(|| before.requested_tier.clone()).or_else(named) {
         let wish = hop(before, format!("another of tier {tier}"));
         return through_tier(question, &tier, wish, terms).map_err(again);
     }
@@ -294,11 +297,12 @@ fn joined(before: &Resolution, last: &Tried, mut found: Resolution) -> Resolutio
 }
 
 /// The weakest tier that lists the model.
-fn tier_of(config: &Config, model: &ModelRef) -> Option<String> {
+pub(super) fn tier_of(config: &Config, model: &ModelRef) -> Option<String> {
     let is_own = |own: ModelRef| own.provider == model.provider && own.model == model.model;
     config.tier_order.iter().find(|tier| listed(config, tier).any(is_own)).cloned()
 }
 
-fn listed(config: &Config, tier: &str) -> impl Iterator<Item = ModelRef> {
+/// The models that a tier lists.
+pub(super) fn listed<'a>(config: &'a Config, tier: &str) -> impl Iterator<Item = ModelRef> + use<'a> {
     config.tiers.get(tier).into_iter().flatten().filter_map(|name| name.parse().ok())
 }

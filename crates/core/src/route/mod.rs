@@ -11,6 +11,7 @@ mod date;
 mod error;
 mod fallback;
 mod fuzzy;
+mod giving_way;
 mod needs;
 mod pool;
 mod pooled;

@@ -6,16 +6,18 @@
 use super::{
     Candidate, Catalogue, Model, Needs, Provider, Rejected, Status, Tried,
     availability::{Barred, ProviderBars},
+    fallback::{listed, tier_of},
     needs::has,
     ranked::{Best, Ranked, SHOWN, Why, first_in_order},
     resolve::Question,
     score::{most_points, points, strength},
-    terms::{Low, Terms, Waiting},
+    terms::{Low, StandIns, Terms, Waiting},
 };
 use crate::{
     ModelRef,
     config::{Capability, Score},
     duration,
+    money::Price,
 };
 use std::{collections::BTreeMap, time::Duration};
 
@@ -57,8 +59,12 @@ impl<'a> Pool<'a> {
     pub(super) fn add_named(&mut self, wanted: &'a ModelRef) -> Result<Ranked<'a>, Why<'a>> {
         let found = find(self.question.catalogue, wanted).and_then(|(id, provider, model)| {
             self.named.push((id, &model.id));
-            self.judge_provider(id, provider)?;
+            self.judge_access(id, provider)?;
             self.judge_model(id, model)?;
+            self.judge_money(id)?;
+            if let StandIns::Cheaper { because: Some(why), .. } = self.terms.stand_ins {
+                return Err(Why::Exhausted(why));
+            }
             Ok((id, model))
         });
         match found {
@@ -79,16 +85,24 @@ impl<'a> Pool<'a> {
         }
     }
 
+    /// A named model that would do if money were no matter, with what else it has to be left alone for.
+    pub(super) fn would_do(&self, wanted: &ModelRef) -> Option<(&'a str, &'a Model, Option<Barred<'a>>)> {
+        let (id, provider, model) = find(self.question.catalogue, wanted).ok()?;
+        self.judge_access(id, provider).and_then(|()| self.judge_model(id, model)).ok()?;
+        Some((id, model, self.question.availability.of(id, &model.id, self.question.now)))
+    }
+
     /// Judges everything that is connected and was not named.
     pub(super) fn add_all(&mut self) {
         let mut best = Best::default();
+        let capped = self.capped();
         let today = self.question.now.div_euclid(MICROS_PER_DAY);
         for (id, provider) in &self.question.catalogue.providers {
             let mut named: Vec<&str> =
                 self.named.iter().filter(|(own, _)| own == id).map(|(_, model)| *model).collect();
             named.sort_unstable();
             named.dedup();
-            if let Err(why) = self.judge_provider(id, provider) {
+            if let Err(why) = self.judge_access(id, provider).and_then(|()| self.judge_money(id)) {
                 self.reject(why, provider.models.len() - named.len(), || format!("{id}/*"));
                 continue;
             }
@@ -96,7 +110,7 @@ impl<'a> Pool<'a> {
             let place = if self.is_paid(id) { SCORED } else { SCORED + 1 };
             for model in provider.models.values().filter(|model| named.binary_search(&model.id.as_str()).is_err()) {
                 let judged = self.judge_model(id, model).and_then(|()| self.judge_strength(id, model));
-                match judged {
+                match judged.and_then(|()| self.judge_stand_in(id, model, &capped)) {
                     Ok(()) => {
                         let rank = self.place(place, model);
                         if best.is_out_of_reach(rank, || most_points(model, self.score, today)) {
@@ -220,19 +234,54 @@ impl<'a> Pool<'a> {
         }
     }
 
-    fn judge_provider(&self, id: &str, provider: &Provider) -> Result<(), Why<'a>> {
+    fn judge_access(&self, id: &str, provider: &Provider) -> Result<(), Why<'a>> {
         if !provider.connected {
             Err(Why::NotConnected)
         } else if !provider.is_usable() {
             Err(Why::NoKey)
         } else if !self.question.config.policy.allows(id) {
             Err(Why::NotAllowed)
-        } else if let Some(why) = self.question.advice.budget.exhausted.get(id) {
-            Err(Why::Exhausted(why))
-        } else if let (Low::Refused, Some(why)) = (self.terms.low, self.question.advice.budget.low.get(id)) {
-            Err(Why::Exhausted(why))
         } else {
             Ok(())
+        }
+    }
+
+    fn judge_money(&self, id: &str) -> Result<(), Why<'a>> {
+        let budget = &self.question.advice.budget;
+        match (budget.exhausted.get(id), self.terms.low, budget.low.get(id)) {
+            (Some(why), ..) | (None, Low::Refused, Some(why)) => Err(Why::Exhausted(why)),
+            (None, ..) => Ok(()),
+        }
+    }
+
+    /// The models of tiers whose own limit would be passed by asking them for another tier.
+    fn capped(&self) -> Vec<(ModelRef, &'a str)> {
+        let (config, budget) = (self.question.config, &self.question.advice.budget);
+        let tiers: Vec<&'a String> = match self.terms.stand_ins {
+            StandIns::Allowed | StandIns::Refused => budget.used_up.keys().collect(),
+            StandIns::Cheaper { .. } => budget.used_up.keys().chain(budget.degraded.keys()).collect(),
+        };
+        let belongs = |tier: &&'a String, model: &ModelRef| {
+            let weakest = tier_of(config, model);
+            weakest.is_none_or(|weakest| weakest == **tier)
+        };
+        let of_tier = |tier: &'a String| {
+            let own = listed(config, tier).filter(move |model| belongs(&tier, model));
+            own.filter_map(move |model| Some((model, budget.gives_way(tier)?)))
+        };
+        tiers.into_iter().flat_map(of_tier).collect()
+    }
+
+    fn judge_stand_in(&self, provider: &str, model: &Model, capped: &[(ModelRef, &'a str)]) -> Result<(), Why<'a>> {
+        let is_own = |own: &ModelRef| own.provider == provider && own.model == model.id;
+        if let Some((_, why)) = capped.iter().find(|(own, _)| is_own(own)) {
+            return Err(Why::Exhausted(why));
+        }
+        match self.terms.stand_ins {
+            StandIns::Cheaper { than, .. } if !than.iter().all(|price| is_cheaper(&model.price, price)) => {
+                Err(Why::NotCheaper)
+            }
+            StandIns::Allowed | StandIns::Refused | StandIns::Cheaper { .. } => Ok(()),
         }
     }
 
@@ -260,6 +309,12 @@ impl<'a> Pool<'a> {
             models.push(name());
         }
     }
+}
+
+/// Whether a price is known to be lower: in no respect higher, and a price at all.
+fn is_cheaper(one: &Price, other: &Price) -> bool {
+    let is_lower = one.input < other.input || one.output < other.output;
+    !one.is_zero() && is_lower && one.input <= other.input && one.output <= other.output
 }
 
 fn find<'a>(catalogue: &'a Catalogue, wanted: &ModelRef) -> Result<(&'a str, &'a Provider, &'a Model), Why<'static>> {

@@ -2,10 +2,11 @@
 
 use super::{
     Needs, Question, Resolution, RouteError, Step, TraceStep,
+    fallback::listed,
     pool::{Pool, waits},
     ranked::Ranked,
     resolve::budget_note,
-    terms::{Low, StandIns, Terms},
+    terms::{StandIns, Terms},
     wish::Wish,
 };
 use crate::{
@@ -16,48 +17,18 @@ use crate::{
 /// The score of a tier or tag that names none.
 const PLAIN_SCORE: &str = "balanced";
 
-/// The tier. When its choice is a provider that is running low, another of its list is asked, else the next cheaper
-/// tier; when there is neither, it stays.
-pub(super) fn through_tier(
-    question: &Question<'_>,
-    asked: &str,
-    wish: Wish,
-    terms: Terms<'_>,
-) -> Result<Resolution, RouteError> {
-    let low = &question.advice.budget.low;
-    if low.is_empty() {
-        return of_tier(question, asked, wish, terms);
-    }
-    let plain = of_tier(question, asked, wish.clone(), terms)?;
-    // A stand-in has the tier for want of anything else; a cheaper tier would not be better served.
-    let tier = plain.tier.as_deref().unwrap_or(asked);
-    let is_listed = question.config.tiers.get(tier).is_some_and(|list| list.contains(&plain.model.to_string()));
-    let Some(why) = low.get(&plain.model.provider).filter(|_| is_listed) else { return Ok(plain) };
-    let spare = Terms { low: Low::Refused, stand_ins: StandIns::Refused, ..terms };
-    if let Ok(found) = of_tier(question, asked, wish.clone(), spare) {
-        return Ok(found);
-    }
-    let Some(below) = question.config.tier_below(tier) else { return Ok(plain) };
-    let mut lower = wish;
-    give_way(&mut lower, tier, below, why);
-    match of_tier(question, below, lower, terms) {
-        Ok(mut found) => {
-            found.requested_tier = Some(asked.to_owned());
-            Ok(found)
-        }
-        Err(_) => Ok(plain),
-    }
-}
-
 /// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
 /// and the reason and a warning say so: never a silent change.
-fn of_tier(question: &Question<'_>, asked: &str, mut wish: Wish, terms: Terms<'_>) -> Result<Resolution, RouteError> {
+pub(super) fn of_tier(
+    question: &Question<'_>,
+    tier: &str,
+    mut wish: Wish,
+    terms: Terms<'_>,
+) -> Result<Resolution, RouteError> {
     let config = question.config;
-    let tier = within_budget(question, asked, &mut wish);
-    let named: Vec<ModelRef> =
-        config.tiers.get(&tier).into_iter().flatten().filter_map(|name| name.parse().ok()).collect();
+    let named: Vec<ModelRef> = listed(config, tier).collect();
     let nothing = Score::default();
-    let score_name = config.tier_scores.get(&tier).map_or(PLAIN_SCORE, String::as_str);
+    let score_name = config.tier_scores.get(tier).map_or(PLAIN_SCORE, String::as_str);
     let score = config.scores.get(score_name).unwrap_or(&nothing);
     let mut pool = Pool::new(question, question.needs, score, &[], terms);
     for model in &named {
@@ -65,9 +36,9 @@ fn of_tier(question: &Question<'_>, asked: &str, mut wish: Wish, terms: Terms<'_
             wish.trace.push(TraceStep::about(Step::Tier, model, why.to_string()));
         }
     }
-    let listed = pool.len();
-    let all_wait = listed > 0 && pool.all_wait();
-    if (listed == 0 || all_wait) && terms.stand_ins == StandIns::Allowed {
+    let own = pool.len();
+    let all_wait = own > 0 && pool.all_wait();
+    if (own == 0 || all_wait) && terms.stand_ins != StandIns::Refused {
         pool.add_all();
     }
     let Some(chosen) = pool.pick() else { return Err(nothing_fits(pool, &wish.said, question)) };
@@ -85,19 +56,22 @@ fn of_tier(question: &Question<'_>, asked: &str, mut wish: Wish, terms: Terms<'_
         wish.said = format!("{}; all of it is to be left alone, {model} the shortest", wish.said);
         "waits least".to_owned()
     } else {
-        let state = if all_wait { "all of its models are to be left alone" } else { "none of its models fits here" };
+        let state = match terms.stand_ins {
+            StandIns::Cheaper { because: Some(why), .. } => format!("the budget keeps its models away ({why})"),
+            _ if all_wait => "all of its models are to be left alone".to_owned(),
+            _ => "none of its models fits here".to_owned(),
+        };
         wish.said = format!(
             "{}; {state}, so {model} stands in, the best of {} by score `{score_name}`",
             wish.said,
-            pool.len() - listed
+            pool.len() - own
         );
         wish.warnings.push(format!("tier {tier}: {state}; {model} stands in"));
         format!("{} points by score `{score_name}`", chosen.score)
     };
     let step = if is_listed { Step::Tier } else { Step::Score };
     let mut resolution = finish(question, pool, &chosen, wish, (step, why));
-    resolution.requested_tier = (tier != asked).then(|| asked.to_owned());
-    resolution.tier = Some(tier);
+    resolution.tier = Some(tier.to_owned());
     Ok(resolution)
 }
 
@@ -157,27 +131,6 @@ pub(super) fn through_tag(
 /// What is needed of a model that a tag is to choose.
 pub(super) fn with_needs_of(needs: Needs, tag: &Tag) -> Needs {
     tag.needs.iter().fold(needs, |needs, need| needs.and(*need))
-}
-
-/// Says that a tier gives way to a cheaper one.
-fn give_way(wish: &mut Wish, tier: &str, below: &str, why: &str) {
-    let change = format!("tier {tier} gives way to {below}: {why}");
-    wish.trace.push(TraceStep::note(Step::Budget, change.clone()));
-    wish.warnings.push(change.clone());
-    wish.said = format!("{}; {change}", wish.said);
-}
-
-/// The tier itself, or the next cheaper one that the budget leaves.
-fn within_budget(question: &Question<'_>, asked: &str, wish: &mut Wish) -> String {
-    let budget = &question.advice.budget;
-    let mut tier = asked;
-    while let Some(why) = budget.degraded.get(tier)
-        && let Some(below) = question.config.tier_below(tier)
-    {
-        give_way(wish, tier, below, why);
-        tier = below;
-    }
-    tier.to_owned()
 }
 
 fn finish(

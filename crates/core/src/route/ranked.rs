@@ -26,6 +26,8 @@ pub(super) enum Why<'a> {
     Tried(Trigger),
     /// Of a tier that is no stronger than the one that was too weak.
     NotStronger,
+    /// Than the tier that it would stand in for because of the budget.
+    NotCheaper,
     Exhausted(&'a str),
 }
 
@@ -40,6 +42,7 @@ impl fmt::Display for Why<'_> {
             Self::Lacks(lack) => write!(f, "cannot {lack}"),
             Self::Tried(trigger) => write!(f, "was asked already ({trigger})"),
             Self::NotStronger => f.write_str("is of no stronger tier"),
+            Self::NotCheaper => f.write_str("is not known to be cheaper"),
             Self::Exhausted(why) => f.write_str(why),
         }
     }

@@ -4,8 +4,9 @@ use super::{
     Advice, Availability, Catalogue, ModelPolicy, Needs, Resolution, RouteError, Rule, Selector, Step, TraceStep,
     error::suggest,
     fuzzy,
+    giving_way::through_tier,
     pool::waits,
-    pooled::{through_tag, through_tier},
+    pooled::through_tag,
     terms::Terms,
     wish::{Wish, wish},
 };

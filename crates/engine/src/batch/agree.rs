@@ -4,7 +4,7 @@ use super::{BatchReport, TargetReport};
 use serde::Serialize;
 use switchyard_core::compare::{
     consensus::{Counts, Reviewed, Sameness, Severity, consensus, parse},
-    escalation::{Decision, Rule},
+    escalation::{Decision, Rule, Ruling, Stance},
 };
 
 /// The consensus of a batch, with the models by name.
@@ -51,10 +51,18 @@ pub fn agree(batch: &BatchReport, rule: &Rule) -> ConsensusReport {
         found_by: group.found_by.into_iter().map(name).collect(),
         agreement_percent: group.agreement.get(),
     });
+    let mut decision = rule.decide(&reviews);
+    if let Ruling::Undecided { reason, .. } = &mut decision.ruling {
+        let unknown = (0..).zip(&reviews).filter(|(_, reviewed)| rule.stance(reviewed) == Stance::Unknown);
+        let unknown: Vec<String> = unknown.map(|(reviewer, _)| name(reviewer)).collect();
+        if !unknown.is_empty() {
+            *reason = format!("{reason}: {}", unknown.join(", "));
+        }
+    }
     ConsensusReport {
         kind: "consensus",
         findings: findings.collect(),
-        decision: rule.decide(&reviews),
+        decision,
         verdicts: found.verdicts,
         unknown: found.unknown.into_iter().map(|it| Silent { model: name(it.reviewer), why: it.why }).collect(),
     }

@@ -117,7 +117,7 @@ async fn one_pass(
         batch: options.batch.clone(),
         ..Options::default()
     };
-    let Asked { said, report } = ask(context, request, &options, &asked.schema, cancel).await;
+    let Asked { said, report, .. } = ask(context, request, &options, &asked.schema, cancel).await;
     let outcome = match said.map(|value| parse(&value, sheet)) {
         Ok(Ok(verdict)) => PassOutcome::Verdict(verdict),
         Ok(Err(faults)) => PassOutcome::Invalid { faults },

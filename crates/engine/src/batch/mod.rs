@@ -10,7 +10,7 @@ mod targets;
 pub use agree::{ConsensusReport, SharedFinding, Silent, agree, reviewed};
 pub use judge::{JudgeReport, judge};
 pub use report::{BatchReport, RefusedTarget, Summary, TargetReport};
-pub use targets::{Target, Targets, expand};
+pub use targets::{Target, Targets, expand, expand_for};
 
 use crate::{
     Context,
@@ -99,7 +99,7 @@ async fn one(
     };
     show(Step::Began(model));
     let request = Request { selector: Selector::Exact(model.clone()), ..request.clone() };
-    let options = Options { company: Company::Many, ..options.clone() };
+    let options = Options { company: Company::Many, chosen_for: target.chosen_for.clone(), ..options.clone() };
     let result = dispatch(context, &request, &options, sink, cancel).await;
     drop(pass);
     match result {
@@ -109,21 +109,24 @@ async fn one(
 }
 
 /// How many may run at once, over all and of one provider.
-struct Gates {
+pub(crate) struct Gates {
     all: Semaphore,
     providers: BTreeMap<String, Semaphore>,
 }
 
 impl Gates {
     fn new(context: &Context, targets: &[Target]) -> Self {
+        Self::of(context, targets.iter().filter_map(|target| target.chosen.as_ref().ok()))
+    }
+
+    pub(crate) fn of<'a>(context: &Context, providers: impl Iterator<Item = &'a ModelRef>) -> Self {
         let settings = &context.config.batch;
-        let providers = targets.iter().filter_map(|target| target.chosen.as_ref().ok());
         let gate = |model: &ModelRef| (model.provider.clone(), Semaphore::new(settings.at_once_per_provider));
         Self { all: Semaphore::new(settings.at_once), providers: providers.map(gate).collect() }
     }
 
     /// Waits for both gates, the provider's first: who waits there must not keep others out.
-    async fn pass(&self, model: &ModelRef) -> [Option<SemaphorePermit<'_>>; 2] {
+    pub(crate) async fn pass(&self, model: &ModelRef) -> [Option<SemaphorePermit<'_>>; 2] {
         let provider = match self.providers.get(&model.provider) {
             Some(gate) => gate.acquire().await.ok(),
             None => None,

@@ -1,6 +1,12 @@
 //! From what is asked for to the models that a batch goes to: known before anything is sent, each once.
 
-use crate::{Context, catalogue::Refresh, choose::surroundings, dispatch::Refusal};
+use crate::{
+    Context,
+    budget::Purse,
+    catalogue::Refresh,
+    choose::surroundings_for,
+    dispatch::{ChosenFor, Refusal},
+};
 use std::path::Path;
 use switchyard_core::{
     ModelRef,
@@ -23,6 +29,8 @@ pub struct Target {
     /// As it was asked for.
     pub name: String,
     pub chosen: Result<ModelRef, Refusal>,
+    /// The tier that it was chosen for, when it was not named itself.
+    pub chosen_for: Option<ChosenFor>,
 }
 
 /// The targets, and what should be said about them. Two names for one model are refused: they would be paid twice.
@@ -32,17 +40,32 @@ pub async fn expand(
     needs: Needs,
     directory: &Path,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
+    expand_for(context, targets, needs, directory, Purse::default()).await
+}
+
+/// The same for work that somebody in particular pays for, or that may ask more of the budget than other work.
+pub async fn expand_for<'a>(
+    context: &Context,
+    targets: &Targets,
+    needs: Needs,
+    directory: &Path,
+    purse: impl Into<Purse<'a>>,
+) -> Result<(Vec<Target>, Vec<String>), Refusal> {
     // What the dead had set aside must not stand in the way of the living.
     context.exchange.sweep(context).await;
-    let around = surroundings(context, directory, Refresh::IfStale).await?;
+    let around = surroundings_for(context, directory, Refresh::IfStale, purse.into()).await?;
     match targets {
         Targets::Named(names) => {
             let mut found: Vec<Target> = Vec::new();
+            let mut warnings = Vec::new();
             for name in names {
-                let chosen = Selector::from_reference(name, &context.config)
-                    .and_then(|selector| resolve(&around.question(context, &selector, needs)))
-                    .map(|resolution| resolution.model)
-                    .map_err(Refusal::from);
+                let resolution = Selector::from_reference(name, &context.config)
+                    .and_then(|selector| resolve(&around.question(context, &selector, needs)));
+                let chosen_for = resolution.as_ref().ok().and_then(|found| ChosenFor::by(found, found.reason.clone()));
+                if let (Ok(resolution), Some(_)) = (&resolution, &chosen_for) {
+                    warnings.extend(resolution.warnings.iter().cloned());
+                }
+                let chosen = resolution.map(|resolution| resolution.model).map_err(Refusal::from);
                 if let Ok(model) = &chosen
                     && let Some(before) = found.iter().find(|other| other.chosen.as_ref().ok() == Some(model))
                 {
@@ -51,9 +74,9 @@ pub async fn expand(
                         names: format!("`{}` and `{name}`", before.name),
                     });
                 }
-                found.push(Target { name: name.clone(), chosen });
+                found.push(Target { name: name.clone(), chosen, chosen_for });
             }
-            Ok((found, Vec::new()))
+            Ok((found, warnings))
         }
         Targets::Of(selector, count) => {
             // The depth of a chain has nothing to do with how many are asked at once.
@@ -79,7 +102,10 @@ pub async fn expand(
 fn several(question: &Question<'_>, count: usize) -> Result<(Vec<Target>, Vec<String>), Refusal> {
     let mut chosen: Vec<Resolution> = vec![resolve(question)?];
     let mut tried: Vec<Tried> = Vec::new();
-    let mut warnings = Vec::new();
+    let first = chosen.first();
+    // Those of a model that was named are told again by its dispatch.
+    let routed = first.filter(|first| first.tier.is_some() || first.requested_tier.is_some());
+    let mut warnings = routed.map_or_else(Vec::new, |first| first.warnings.clone());
     while chosen.len() < count {
         let Some(last) = chosen.last() else { break };
         tried.push(Tried { model: last.model.clone(), trigger: Trigger::RateLimit });
@@ -95,7 +121,14 @@ fn several(question: &Question<'_>, count: usize) -> Result<(Vec<Target>, Vec<St
         let only = chosen.first().map(|only| only.model.to_string()).unwrap_or_default();
         warnings.push(format!("there is nobody to compare {only} with"));
     }
-    let target = |found: Resolution| Target { name: found.model.to_string(), chosen: Ok(found.model) };
+    let all = chosen.len();
+    let target = |found: Resolution| {
+        // Nothing has failed: that the others come after the first one is only how they are found.
+        let tier = found.tier.as_deref().or(found.requested_tier.as_deref()).unwrap_or_default();
+        let reason = format!("one of {all} that were asked for, for tier {tier}");
+        let chosen_for = ChosenFor::by(&found, reason);
+        Target { name: found.model.to_string(), chosen: Ok(found.model), chosen_for }
+    };
     Ok((chosen.into_iter().map(target).collect(), warnings))
 }
 

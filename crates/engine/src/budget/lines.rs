@@ -69,6 +69,7 @@ fn of_rule(context: &Context, rule: &BudgetRule, (from, until): (i64, i64)) -> O
     Some(Line {
         key: rule.key.clone(),
         billing: rule.billing,
+        period: None,
         unit: Unit::Usd,
         limit: rule.daily?.0,
         from,
@@ -86,6 +87,7 @@ fn of_period(context: &Context, period: &BudgetPeriod, from: i64, until: i64) ->
     Line {
         key: Key::new(Kind::Provider, period.provider.clone()),
         billing: Billing::Subscription,
+        period: Some(period.id),
         unit: period.unit,
         limit: period.allowance,
         from,

@@ -7,7 +7,7 @@ mod reserve;
 pub use lines::{Concern, day_clock, lines};
 pub(crate) use reserve::{OverBudget, Planned, no_room, reserve_for};
 
-use crate::Context;
+use crate::{Context, dispatch::Options};
 use serde_json::json;
 use switchyard_core::{
     budget::{Billing, Kind, Level, Line, Urgency, advise},
@@ -15,6 +15,25 @@ use switchyard_core::{
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::Result;
+
+/// Who pays for a choice, and how much that may ask of the limits.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Purse<'a> {
+    pub concern: Concern<'a>,
+    pub urgency: Urgency,
+}
+
+impl From<Urgency> for Purse<'_> {
+    fn from(urgency: Urgency) -> Self {
+        Self { urgency, ..Self::default() }
+    }
+}
+
+impl<'a> From<&'a Options> for Purse<'a> {
+    fn from(options: &'a Options) -> Self {
+        Self { concern: options.concern(), urgency: options.urgency }
+    }
+}
 
 /// What the limits mean for a choice.
 #[must_use]
@@ -29,7 +48,6 @@ pub async fn alert(context: &Context, lines: &[Line]) -> Result<Vec<String>> {
         let (level, meaning) = match (line.level(), line.billing, line.key.kind) {
             (Level::Fine, ..) => continue,
             (Level::Degraded, Billing::Subscription, _) => ("degraded", "the allowance comes to its end"),
-            (Level::Degraded, _, Kind::Batch | Kind::Task) => ("degraded", "it will stop soon"),
             (Level::Degraded, ..) => ("degraded", "cheaper models are used from now on"),
             (Level::Exhausted, _, Kind::Tier) => ("exhausted", "the next cheaper tier is used from now on"),
             (Level::Exhausted, ..) => ("exhausted", "nothing more is spent"),
@@ -37,8 +55,9 @@ pub async fn alert(context: &Context, lines: &[Line]) -> Result<Vec<String>> {
         let day = day_clock(context).map_or(line.from, |clock| clock.day_of(now_micros()).from);
         let data = json!({"level": level, "unit": line.unit, "limit": line.limit, "settled": line.settled,
             "reserved": line.reserved, "percent": line.percent()});
-        // A provider may have several limits; each has its own story.
-        let which = format!("{level} {} {}", line.unit.as_str(), line.billing.as_str());
+        // A provider may have several limits, also of one kind; each has its own story.
+        let period = line.period.map_or_else(String::new, |id| format!(" {id}"));
+        let which = format!("{level} {} {}{period}", line.unit.as_str(), line.billing.as_str());
         if context.store.raise_alert(day, &line.key, &which, now_micros(), &data).await? {
             told.push(format!("budget: {}; {meaning}", line.told()));
         }

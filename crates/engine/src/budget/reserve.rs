@@ -6,13 +6,13 @@ use crate::Context;
 use switchyard_core::{
     Nano,
     budget::{Estimate, History, Key, Kind, Line, Reserving, Unit, Urgency, estimate},
-    dispatch::Request,
+    dispatch::{Mode, Request},
     route::{Model, Resolution},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{Ceiling, GroupBy, Reserve, bucket};
+use switchyard_store::{Ceiling, Reserve, bucket};
 
-/// A week of this model's past is what its next attempt is reckoned by.
+/// A week of this model's past in the same mode is what its next attempt is reckoned by.
 const PAST_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
 
 /// Why an attempt may not run.
@@ -42,7 +42,7 @@ pub(crate) async fn reserve_for(context: &Context, planned: &Planned<'_>) -> Res
     }
     let settings = &context.config.budget;
     let reserving = if settings.strict { Reserving::WorstCase } else { Reserving::Likely };
-    let history = past(context, &resolution.model.to_string()).await;
+    let history = past(context, &resolution.model.to_string(), request.mode).await;
     let prompt = request.needs().context;
     let prompts = most_prompts(context, request, steps);
     let expected = estimate(model, prompt, settings.expected_output, prompts, history.as_ref(), reserving);
@@ -87,11 +87,9 @@ fn ceiling(line: &Line) -> Ceiling {
     }
 }
 
-async fn past(context: &Context, model: &str) -> Option<History> {
-    let now = now_micros();
-    let spending = context.store.spending(bucket(now - PAST_MICROS), i64::MAX, GroupBy::Model).await.ok()?;
-    let (_, spent) = spending.into_iter().find(|(name, _)| name == model)?;
-    let samples = spent.attempts.saturating_sub(spent.unknown);
+async fn past(context: &Context, model: &str, mode: Mode) -> Option<History> {
+    let spent = context.store.usual(model, &mode.to_string(), now_micros() - PAST_MICROS).await.ok()?;
+    let samples = spent.attempts;
     let mean = |sum: i64| i64::try_from(samples).ok().filter(|samples| *samples > 0).map(|samples| sum / samples);
     Some(History {
         samples: u32::try_from(samples).unwrap_or(u32::MAX),

@@ -6,18 +6,18 @@ mod agent_file;
 use crate::{
     Context,
     availability::{self, Known},
-    budget::{self, Concern},
+    budget::{self, Purse},
     catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
     dispatch::Refusal,
     experience::{self, Trying},
     server::project_stamps,
 };
 use std::path::Path;
+use switchyard_core::ModelRef;
 use switchyard_core::route::{
     Advice, AgentWish, Catalogue, Classified, Exchange, ModelPolicy, Needs, Question, Resolution, RouteError, Selector,
     Tried, Trigger, check_names, classify, next, resolve,
 };
-use switchyard_core::{ModelRef, budget::Urgency};
 use switchyard_host::clock::now_micros;
 
 /// What is to be decided.
@@ -32,6 +32,7 @@ pub struct Task<'a> {
     pub agent: Option<&'a str>,
     /// Models that did not manage before: another is taken when there is one.
     pub avoid: &'a [ModelRef],
+    pub purse: Purse<'a>,
 }
 
 #[derive(Debug)]
@@ -78,17 +79,27 @@ pub(crate) fn question<'a>(
 }
 
 pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
+    surroundings_for(context, directory, refresh, Purse::default()).await
+}
+
+/// The same for work that somebody in particular pays for.
+pub async fn surroundings_for(
+    context: &Context,
+    directory: &Path,
+    refresh: Refresh,
+    purse: Purse<'_>,
+) -> Result<Surroundings, Refusal> {
     let shelf = Shelf::of(context, directory);
     let listed = catalogue::current_on(context, &shelf, directory, refresh, Extent::Connected).await?;
     let known = availability::load_for(context, directory, now_micros()).await?;
-    let limits = budget::lines(context, Concern::default()).await?;
-    let advice = Advice { budget: budget::advice(context, &limits, Urgency::Normal), ..Advice::default() };
+    let limits = budget::lines(context, purse.concern).await?;
+    let advice = Advice { budget: budget::advice(context, &limits, purse.urgency), ..Advice::default() };
     Ok(Surroundings { listed, known, advice })
 }
 
 pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Result<Decision, Refusal> {
     check_names(&task.selector, &context.config)?;
-    let mut surroundings = surroundings(context, task.directory, refresh).await?;
+    let mut surroundings = surroundings_for(context, task.directory, refresh, task.purse).await?;
     let classified = task.text.map(|text| classify(text, task.needs.images, &context.config));
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     surroundings.advice.pattern =

@@ -7,14 +7,15 @@ pub use purse::check_purse;
 
 use crate::{
     Context,
-    dispatch::{DispatchReport, Options, Refusal},
+    batch::Gates,
+    dispatch::{Options, Refusal},
     structured::{Asked, ask},
 };
 use futures_util::future::join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use switchyard_core::{
-    ModelRef, Nano, Usage,
+    ErrorClass, ModelRef, Nano, Usage,
     compare::{
         Label, Mask, Names,
         council::{
@@ -54,6 +55,17 @@ pub struct CouncilReport {
     pub cost_known: bool,
     pub transcript_path: Option<String>,
     pub warnings: Vec<String>,
+    /// The class of each call that failed, as far as it has one.
+    #[serde(skip)]
+    pub failures: Vec<Option<ErrorClass>>,
+}
+
+impl CouncilReport {
+    /// Whether not one member has said anything.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.transcript.rounds.iter().all(|round| round.given().next().is_none())
+    }
 }
 
 /// What all calls of a council have used.
@@ -63,11 +75,15 @@ struct Spent {
     usage: Usage,
     cost: f64,
     unknown: bool,
+    failures: Vec<Option<ErrorClass>>,
 }
 
 impl Spent {
-    fn add(&mut self, report: Option<&DispatchReport>) {
-        let Some(report) = report else { return };
+    fn add(&mut self, asked: &Asked) {
+        if asked.said.is_err() {
+            self.failures.push(asked.class);
+        }
+        let Some(report) = &asked.report else { return };
         self.calls += 1;
         self.usage = self.usage + report.usage;
         self.cost += report.cost_usd;
@@ -94,6 +110,7 @@ pub async fn hold(
     let task = CouncilTask { question: &question.prompt, mask: &mask, settings };
     let mut rounds: Vec<Round> = Vec::new();
     let mut spent = Spent::default();
+    let gates = &Gates::of(context, seats.members.iter());
     // The last call is kept back: without it the rounds would have been paid for nothing.
     let calls = f64::from(settings.rounds.max(1)) * as_real(seats.members.len()) + 1.0;
     let per_call = estimate.cost.map_or(0.0, |cost| cost.as_usd() / calls);
@@ -117,20 +134,26 @@ pub async fn hold(
             let prompt = round_prompt(&task, label, &rounds, fresh_seed());
             let heard = visible(&rounds, label);
             async move {
-                let asked = ask(context, asked_of(question, model, prompt.text), options, &prompt.schema, cancel).await;
-                let contribution = match asked.said {
-                    Ok(value) => match parse(&value, &heard) {
-                        Ok(answer) => Contribution::Answered(answer),
-                        Err(faults) => Contribution::Invalid { faults },
-                    },
-                    Err(why) => Contribution::Silent { why },
+                // As many at once as a batch may have.
+                let pass = tokio::select! {
+                    pass = gates.pass(model) => pass,
+                    () = cancel.cancelled() => return (label, heard, Asked::refused(&Refusal::Cancelled)),
                 };
-                (label, contribution, asked.report)
+                let asked = ask(context, asked_of(question, model, prompt.text), options, &prompt.schema, cancel).await;
+                drop(pass);
+                (label, heard, asked)
             }
         });
         let mut answers = BTreeMap::new();
-        for (label, contribution, report) in join_all(calls).await {
-            spent.add(report.as_ref());
+        for (label, heard, asked) in join_all(calls).await {
+            spent.add(&asked);
+            let contribution = match asked.said {
+                Ok(value) => match parse(&value, &heard) {
+                    Ok(answer) => Contribution::Answered(answer),
+                    Err(faults) => Contribution::Invalid { faults },
+                },
+                Err(why) => Contribution::Silent { why },
+            };
             answers.insert(label, contribution);
         }
         rounds.push(Round::after(&rounds, answers));
@@ -155,10 +178,10 @@ pub async fn hold(
         let left = options.max_cost.map(|most| most.less(Nano::from_usd(spent.cost).unwrap_or_default()));
         let options = &Options { max_cost: left, ..options.clone() };
         let prompt = synthesis_prompt(&task, &transcript.rounds, fresh_seed());
-        let Asked { said, report } =
+        let asked =
             ask(context, asked_of(question, &seats.synthesis, prompt.text), options, &prompt.schema, cancel).await;
-        spent.add(report.as_ref());
-        match said.map(|value| parse_synthesis(&value, &transcript.rounds)) {
+        spent.add(&asked);
+        match asked.said.map(|value| parse_synthesis(&value, &transcript.rounds)) {
             Ok(Ok(synthesis)) => transcript.synthesis = Some(synthesis),
             Ok(Err(faults)) => problem = faults.first().map(|fault| format!("the synthesis is not valid: {fault}")),
             Err(why) => problem = Some(format!("there is no synthesis: {why}")),
@@ -183,6 +206,7 @@ pub async fn hold(
         cost_known: !spent.unknown,
         transcript_path: None,
         warnings: Vec::new(),
+        failures: spent.failures,
     };
     keep(context, &mut report).await;
     Ok(report)

@@ -10,6 +10,7 @@ use crate::supervise::NewTaskOrder;
 use serde_json::json;
 use switchyard_core::{
     ModelRef,
+    budget::Urgency,
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
 };
 use switchyard_scripted::{Said, Step};
@@ -98,6 +99,7 @@ impl Errand {
                 verify: vec![self.verify().to_owned()],
                 allow_paths: Vec::new(),
                 max_cost: None,
+                urgency: Urgency::Normal,
                 estimate_seconds: None,
                 attempts: None,
                 labels: Vec::new(),

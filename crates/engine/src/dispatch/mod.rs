@@ -1,6 +1,7 @@
 //! One prompt, one answer: checked, routed, run, judged, paid and recorded.
 
 mod attempt;
+mod chosen;
 mod hops;
 mod notes;
 mod prepare;
@@ -10,6 +11,7 @@ mod session;
 mod station;
 
 pub(crate) use attempt::fresh_message_id;
+pub use chosen::ChosenFor;
 pub(crate) use hops::{Hops, Made};
 pub(crate) use notes::is_total_timeout;
 pub use prepare::check_locally;
@@ -75,8 +77,12 @@ pub struct Options {
     /// What it is charged to besides, and whose limits hold for it too.
     pub task: Option<String>,
     pub batch: Option<String>,
+    /// The choice that the exact model of the request came from, when it was made before.
+    pub chosen_for: Option<ChosenFor>,
     /// The kind of task, for what is learned from it, when something else chooses the model.
     pub task_type: Option<String>,
+    /// The task in its own words, where the prompt puts rules of ours around it: what is remembered and classified.
+    pub subject: Option<String>,
     pub learning: Learning,
     /// Whether the text itself may choose, when nothing else does.
     pub classify: bool,
@@ -110,7 +116,9 @@ impl Default for Options {
             urgency: Urgency::Normal,
             task: None,
             batch: None,
+            chosen_for: None,
             task_type: None,
+            subject: None,
             learning: Learning::All,
             classify: false,
             via: None,

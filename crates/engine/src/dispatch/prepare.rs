@@ -96,9 +96,18 @@ pub(super) async fn prepare(
         let model = (options.session_model == SessionModel::Same).then_some(&resolution.model);
         check_session(context, session, &request.directory, model, acquired, client).await?;
     }
+    let resolution = explained(resolution, options);
     let foreign = catalogue::foreign(context, &request.directory, directory.stamps);
     let catalogue = Arc::new(catalogue);
     Ok(Prepared { resolution, catalogue, known, advice, foreign, told, lines })
+}
+
+/// With the choice that was made before, if one was.
+fn explained(mut resolution: Resolution, options: &Options) -> Resolution {
+    if let Some(chosen) = &options.chosen_for {
+        chosen.explain(&mut resolution);
+    }
+    resolution
 }
 
 /// Everything that is known before a choice, without the list of models.
@@ -132,7 +141,7 @@ pub(super) async fn prepare_alone(run: Run<'_>) -> Result<Option<Prepared>, Refu
     let (known, lines) = (known?, lines?);
     let advice = advised(context, request, options, None, &lines).await?;
     let question = question(context, &request.selector, request.needs(), &catalogue, &known, &advice);
-    let Ok(resolution) = resolve(&question) else { return Ok(None) };
+    let Ok(resolution) = resolve(&question).map(|resolution| explained(resolution, options)) else { return Ok(None) };
     Ok(Some(Prepared { resolution, catalogue, known, advice, foreign, told: Vec::new(), lines }))
 }
 

@@ -87,7 +87,9 @@ pub fn class_of(error: &RouteError) -> Option<ErrorClass> {
         | RouteError::Ambiguous { .. }
         | RouteError::NoSuchName { .. } => Some(ErrorClass::ModelNotFound),
         RouteError::CapabilityMissing { .. } | RouteError::NothingFits { .. } => Some(ErrorClass::CapabilityMissing),
-        RouteError::OverBudget { .. } | RouteError::Closed { .. } => Some(ErrorClass::BudgetRefused),
+        RouteError::OverBudget { .. } | RouteError::Unaffordable { .. } | RouteError::Closed { .. } => {
+            Some(ErrorClass::BudgetRefused)
+        }
         RouteError::UnknownTaskType { .. }
         | RouteError::UnknownTier { .. }
         | RouteError::UnknownTag { .. }

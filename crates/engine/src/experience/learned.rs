@@ -1,11 +1,10 @@
 //! What the attempts of a dispatch teach about their models.
 
-use super::{replay::BY_TEXT, repository_name};
+use super::{asked_by_text, repository_name};
 use crate::{
     Context, Options,
     dispatch::{Hops, Learning, Made, is_total_timeout},
 };
-use serde_json::json;
 use switchyard_core::{
     DispatchId,
     dispatch::{Request, Selector},
@@ -34,9 +33,11 @@ pub(crate) fn learned(
     let repository = repository_name(&request.directory);
     // What chose by the text must be told from what took the default.
     let by_text = options.classify && request.selector == Selector::Default;
-    let requested = if by_text { json!({ BY_TEXT: "text" }) } else { request.selector.to_json() };
+    let before = options.chosen_for.as_ref().and_then(|chosen| chosen.requested.clone());
+    let asked = || before.unwrap_or_else(|| request.selector.to_json());
+    let requested = if by_text { asked_by_text() } else { asked() };
     let limit = if options.learning == Learning::NoText { 0 } else { context.config.patterns.text_limit };
-    let text = remembered(&request.prompt, limit);
+    let text = remembered(subject(request, options), limit);
     let outcomes = made.iter().zip(1_u32..).filter_map(|(made, ordinal)| {
         let (verdict, failure_mode) = verdict(made)?;
         let evidence = if request.schema.is_some() { Evidence::Structured } else { Evidence::Answered };
@@ -76,7 +77,13 @@ fn task_type(context: &Context, request: &Request, options: &Options, first: &Ma
         return name.clone();
     }
     let said = options.task_type.clone().or_else(|| first.resolution.task_type.clone());
-    said.or_else(|| classify(&request.prompt, request.images.len(), &context.config).task_type).unwrap_or_default()
+    let looks = || classify(subject(request, options), request.images.len(), &context.config).task_type;
+    said.or_else(looks).unwrap_or_default()
+}
+
+/// What it is about, without what we put around it.
+fn subject<'a>(request: &'a Request, options: &'a Options) -> &'a str {
+    options.subject.as_deref().unwrap_or(&request.prompt)
 }
 
 fn verdict(made: &Made) -> Option<(Verdict, Option<FailureMode>)> {

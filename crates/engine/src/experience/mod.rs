@@ -4,13 +4,14 @@ mod learned;
 mod replay;
 
 pub(crate) use learned::learned;
+pub(crate) use replay::asked_by_text;
 pub use replay::replay_past;
 
 use crate::Context;
 use std::path::Path;
 use switchyard_core::{
     config::Config,
-    pattern::{Asked, Exploration, Recommendation, Tally, explore, follow, recommend},
+    pattern::{Asked, Exploration, Followed, Recommendation, Tally, explore, follow, recommend},
     route::{Pattern, Selector, hard_mark},
 };
 use switchyard_host::{clock::now_micros, repository::repository_of};
@@ -33,7 +34,7 @@ pub enum Scope {
 pub struct Known {
     pub recommendation: Recommendation,
     /// The tier that a choice goes to by it, or why it stays with the table.
-    pub follow: std::result::Result<String, String>,
+    pub follow: std::result::Result<Followed, String>,
     pub scope: Scope,
     /// What marks it as a hard task of the top tier.
     pub hard: Option<String>,
@@ -67,7 +68,7 @@ pub async fn known(context: &Context, task: &Task<'_>) -> Result<Known> {
         now,
     };
     let recommendation = recommend(&asked, &tallies);
-    let follow = follow(&recommendation, &asked).map(str::to_owned);
+    let follow = follow(&asked, &tallies, &recommendation);
     Ok(Known { recommendation, follow, scope, hard })
 }
 
@@ -130,9 +131,9 @@ pub(crate) async fn advice(
         Scope::Everywhere => "",
     };
     let mut pattern = Pattern {
-        tier: known.follow.clone().ok(),
+        tier: known.follow.as_ref().ok().map(|followed| followed.tier.clone()),
         said: match &known.follow {
-            Ok(_) => format!("by experience{place}: {}", known.recommendation.recommended.reason()),
+            Ok(followed) => format!("by experience{place}: {}", followed.reason),
             Err(why) if place.is_empty() => why.clone(),
             Err(why) => format!("by experience{place}: {why}"),
         },

@@ -1,7 +1,7 @@
 //! The recorded past under another configuration: who would have been asked, and what the log knows of that.
 
 use crate::{Context, catalogue::Refresh, choose::surroundings, dispatch::Refusal};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::Path};
 use switchyard_core::{
     config::Config,
@@ -11,7 +11,12 @@ use switchyard_core::{
 use switchyard_host::clock::now_micros;
 
 /// What is kept of a request whose text chose.
-pub(super) const BY_TEXT: &str = "route";
+const BY_TEXT: &str = "route";
+
+/// What an outcome says of a request whose text chose.
+pub(crate) fn asked_by_text() -> Value {
+    json!({ BY_TEXT: "text" })
+}
 
 /// Plays the outcomes of a window again. Today's list of models is taken, everything is taken to be available, and
 /// neither the budget nor experience interferes: the policy alone is compared.

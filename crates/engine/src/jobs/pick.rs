@@ -3,6 +3,7 @@
 use super::JobError;
 use crate::{
     Context,
+    budget::Purse,
     catalogue::Refresh,
     choose::{Task, decide},
     dispatch::Refusal,
@@ -44,6 +45,7 @@ pub(super) async fn pick(context: &Context, wish: &Wish<'_>) -> Result<Choice, J
         directory: wish.directory,
         agent: None,
         avoid: &[],
+        purse: Purse::default(),
     };
     let decision = decide(context, &task, Refresh::IfStale).await?;
     Ok(Choice {

@@ -5,7 +5,10 @@ use crate::{
     Context,
     supervise::{AddError, NewTaskOrder, add},
 };
-use switchyard_core::task::{Agent, Deliver, Gate, Place, TaskSpec};
+use switchyard_core::{
+    budget::Urgency,
+    task::{Agent, Deliver, Gate, Place, TaskSpec},
+};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{BatchRecord, ErrorKind};
 
@@ -35,6 +38,7 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
         verify: start.verify.clone(),
         allow_paths: Vec::new(),
         max_cost: start.max_cost,
+        urgency: Urgency::Normal,
         estimate_seconds: estimate,
         attempts: None,
         labels: Vec::new(),

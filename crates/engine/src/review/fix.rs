@@ -13,6 +13,9 @@ use switchyard_core::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+/// The kind of task that mending is, whoever does it: that of a change to code, and not of a review.
+pub const KIND: &str = "complex-fix";
+
 /// Sends an agent to mend what was found. It changes files and commits nothing.
 pub async fn fix(
     context: &Context,
@@ -23,13 +26,15 @@ pub async fn fix(
     sink: &Sink,
     cancel: &CancellationToken,
 ) -> Result<DispatchReport, Refusal> {
-    let request = Request::plain(prompt(findings), model, Mode::Agent, directory);
-    dispatch(context, &request, options, sink, cancel).await
+    let listed = listed(findings);
+    let request = Request::plain(prompt(&listed), model, Mode::Agent, directory);
+    let (task_type, subject) = (Some(KIND.to_owned()), Some(format!("Mend what a review found: {listed}")));
+    let options = Options { task_type, subject, ..options.clone() };
+    dispatch(context, &request, &options, sink, cancel).await
 }
 
-/// The findings are words of other models, so they are fenced.
-fn prompt(findings: &[Finding]) -> String {
-    let listed: Vec<String> = findings
+fn listed(findings: &[Finding]) -> String {
+    let lines: Vec<String> = findings
         .iter()
         .map(|finding| {
             let place = match (&finding.file, finding.line) {
@@ -41,7 +46,12 @@ fn prompt(findings: &[Finding]) -> String {
             format!("- [{}] {place}{}", severity.as_str().unwrap_or_default(), finding.text)
         })
         .collect();
-    let fenced = fence(Uuid::new_v4().as_u64_pair().0, &[Part::new("findings", &listed.join("\n"))]);
+    lines.join("\n")
+}
+
+/// The findings are words of other models, so they are fenced.
+fn prompt(listed: &str) -> String {
+    let fenced = fence(Uuid::new_v4().as_u64_pair().0, &[Part::new("findings", listed)]);
     format!(
         "Reviewers have looked at the changes in this directory and found the following.\n\n{rule}\n\n{blocks}\n\n\
          Mend each finding that is true, with the smallest change that does it, and leave everything else as it is. \

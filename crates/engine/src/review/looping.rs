@@ -12,13 +12,16 @@ use serde_json::{Value, json};
 use std::path::Path;
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{
-    Nano,
+    DispatchId, Nano,
     compare::{
         consensus::Finding,
-        review_loop::{Limits, State, Step, Stop, next},
+        review_loop::{Limits, Looked, State, Step, Stop, next},
     },
     dispatch::Selector,
+    pattern::{Evidence, FailureMode, Verdict},
 };
+use switchyard_host::clock::now_micros;
+use switchyard_store::Judgement;
 use tokio_util::sync::CancellationToken;
 
 /// Who reviews and who mends, where, and with how much money in all.
@@ -50,7 +53,17 @@ pub enum Seen<'a> {
     Step(BatchStep<'a>),
     Reviewed(&'a Review),
     Mending(&'a [Finding]),
-    Mended(&'a DispatchReport),
+    /// The fixer has answered, and this became of the files.
+    Mended(&'a DispatchReport, Change),
+}
+
+/// What a fixer did to the change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Some,
+    None,
+    /// It can no longer be read.
+    Unknown,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +132,7 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
     let mut state = State::default();
     let mut report = LoopReport { ended: Ended::Clean, reviews: Vec::new(), fixes: Vec::new() };
     let mut spent = 0.0;
+    let mut last_fix: Option<DispatchId> = None;
     loop {
         let left = job.left(spent);
         if left == Some(Nano::ZERO) {
@@ -131,6 +145,9 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
         spent += found.batch.summary.cost_usd;
         let (after, step) = next(&state, &found.looked, &job.limits);
         state = after;
+        if let Some(fixed) = last_fix.take() {
+            judge_fix(job.context, fixed, &state, &found.looked).await;
+        }
         report.reviews.push(found.batch);
         let findings = match step {
             Step::Fix { findings } => findings,
@@ -141,7 +158,7 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
             }
         };
         show(Seen::Mending(&findings));
-        let options = Options { max_cost: job.left(spent), ..Options::default() };
+        let options = Options { max_cost: job.left(spent), urgency: job.options.urgency, ..Options::default() };
         let mended =
             fix(job.context, &findings, job.directory, job.fixer.clone(), &options, job.sink, job.cancel).await;
         let mended = match mended {
@@ -151,14 +168,21 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
                 return report;
             }
         };
-        show(Seen::Mended(&mended));
+        let again = (job.diff)();
+        let change = match &again {
+            Ok(again) if *again == diff => Change::None,
+            Ok(_) => Change::Some,
+            Err(_) => Change::Unknown,
+        };
+        show(Seen::Mended(&mended, change));
         spent += mended.cost_usd;
         report.fixes.push(json!(mended));
         if let Some(error) = mended.error {
             report.ended = Ended::NotMended { why: error.message };
             return report;
         }
-        match (job.diff)() {
+        last_fix = Some(mended.id);
+        match again {
             Ok(again) if again == diff => {
                 report.ended = Ended::NothingChanged;
                 return report;
@@ -169,6 +193,21 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
                 return report;
             }
         }
+    }
+}
+
+/// The review after a fix says how good it was: a finding that is there again was not mended. That nothing is found
+/// shows something only when all have looked.
+async fn judge_fix(context: &Context, fixed: DispatchId, state: &State, looked: &Looked) {
+    let came_back = state.iterations.last().is_some_and(|found| found.iter().any(|finding| finding.times > 1));
+    let (verdict, failure_mode) = match (came_back, looked) {
+        (true, _) => (Verdict::Failure, Some(FailureMode::Logic)),
+        (false, Looked::Whole(_)) => (Verdict::Success, None),
+        (false, Looked::Partly(_)) => return,
+    };
+    let judgement = Judgement { verdict, failure_mode, evidence: Evidence::Judged, quality: None };
+    if let Err(error) = context.store.judge_outcome(fixed, None, now_micros(), &judgement).await {
+        tracing::warn!(%error, "what the review says about the fix could not be kept");
     }
 }
 

@@ -3,8 +3,8 @@
 mod fix;
 mod looping;
 
-pub use fix::fix;
-pub use looping::{Ended, Loop, LoopReport, Seen, mend_until_clean};
+pub use fix::{KIND as FIX_KIND, fix};
+pub use looping::{Change, Ended, Loop, LoopReport, Seen, mend_until_clean};
 
 use crate::{
     Context,

@@ -1,8 +1,8 @@
 //! The contract, call by call. Each call goes to the file of the table that it is about.
 
 use super::{
-    SqliteStore, alert, attempt, cooldown, dispatch, event, health, lease, listing, outcome, period, reservation, rule,
-    server, session, settle, similar, spend, tally,
+    SqliteStore, alert, attempt, charged, cooldown, dispatch, event, health, lease, listing, outcome, period,
+    reservation, rule, server, session, settle, similar, spend, tally,
 };
 use crate::{
     AttemptEnd, Begun, BudgetPeriod, BudgetRule, CooldownRecord, DispatchEnd, DispatchRecord, Event, GroupBy,
@@ -140,6 +140,14 @@ impl Store for SqliteStore {
 
     async fn spending(&self, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>> {
         spend::grouped(self, from, until, by).await
+    }
+
+    async fn usual(&self, model: &str, mode: &str, from: i64) -> Result<Spent> {
+        charged::usual(self, model, mode, from).await
+    }
+
+    async fn charged(&self, key: &SpendKey, from: i64, until: i64) -> Result<(Option<i64>, Spent)> {
+        charged::to(self, key, from, until).await
     }
 
     async fn record_spend(&self, spend: &NewSpend) -> Result<()> {

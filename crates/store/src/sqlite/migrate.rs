@@ -28,6 +28,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, sql: include_str!("../../migrations/sqlite/0004_patterns.sql") },
     Migration { version: 5, sql: include_str!("../../migrations/sqlite/0005_tasks.sql") },
     Migration { version: 6, sql: include_str!("../../migrations/sqlite/0006_jobs.sql") },
+    Migration { version: 7, sql: include_str!("../../migrations/sqlite/0007_spend_sum.sql") },
 ];
 
 pub(super) async fn migrate(

@@ -7,6 +7,7 @@ use super::{
     row,
     script::Script,
     spend::{self, sum},
+    spend_window,
 };
 use crate::{Begun, NewAttempt, Reserve, Result, SpendKey, SpendKind, Spent};
 use sqlx::{SqliteConnection, query, sqlite::SqliteRow};
@@ -67,9 +68,13 @@ pub(super) async fn refusal(
 }
 
 /// Asks how far each ceiling is used. The answer is two rows for each: what is settled, and what is reserved.
+///
+/// The window after it counts as well. Something is there only when the clock was set back; what begins now may end
+/// there, and would find its room taken.
 pub(super) fn ask_ceilings(script: &mut Script, attempt: &NewAttempt, reserve: &Reserve) {
     for ceiling in &reserve.ceilings {
-        spend::ask(script, &ceiling.key, ceiling.from, ceiling.until);
+        let until = ceiling.until.saturating_add(ceiling.until.saturating_sub(ceiling.from).max(0));
+        spend_window::ask(script, &ceiling.key, ceiling.from, until);
         ask(script, &ceiling.key, Some(attempt));
     }
 }

@@ -45,7 +45,8 @@ fn settle(script: &mut Script, row: &SqliteRow, dispatch: DispatchId, ordinal: u
     let id = dispatch.to_string();
     reservation::release(script, dispatch, ordinal);
     let Some(ended_at) = before.ended_at else {
-        let (usage, at) = (storable(end.usage), end.at);
+        // It did not end before it began, whatever the clock says now: its money was set aside under the limits of then.
+        let (usage, at) = (storable(end.usage), end.at.max(before.began_at));
         let after = AttemptRecord { usage, cost: end.cost, cost_known: end.cost_known, ..before };
         amounts(script, SETTLE, &after);
         script.bind(at).bind(end.status.as_str()).bind(end.error_class.map(ErrorClass::as_str));

@@ -1,10 +1,14 @@
-//! What was spent: sums by quarter of an hour, and over all time for tasks and batches. They change in
+//! What was spent: sums by quarter of an hour and by day, and over all time for tasks and batches. They change in
 //! the transaction that settles the attempt, so that they equal the attempts' own amounts.
 
-use super::{SqliteStore, event, fault::failed, row, script::Script};
+use super::{
+    SqliteStore, event, row,
+    script::Script,
+    spend_window::{self, Span},
+};
 use crate::{GroupBy, NewSpend, Result, SpendKey, SpendKind, Spent, ledger::bucket};
 use serde_json::json;
-use sqlx::{query, sqlite::SqliteRow};
+use sqlx::sqlite::SqliteRow;
 use switchyard_core::Nano;
 
 /// A sum that stays at the greatest number where SQLite's own would fail: the halves are too small to,
@@ -40,21 +44,10 @@ macro_rules! summed {
     };
 }
 
-macro_rules! in_window {
-    ($name:literal, $rest:literal) => {
-        concat!(summed!($name), " FROM spend WHERE bucket >= ? AND bucket < ?", $rest)
-    };
-}
+pub(super) use summed;
 
-pub(super) const OVERALL: &str = in_window!("''", "");
-pub(super) const OF_PROVIDER: &str = in_window!("''", " AND provider = ?");
-pub(super) const OF_TIER: &str = in_window!("''", " AND tier = ?");
-pub(super) const TOTAL: &str = concat!(summed!("''"), " FROM spend_total WHERE kind = ? AND name = ?");
-
-pub(super) const BY_PROVIDER: &str = in_window!("provider", " GROUP BY provider ORDER BY provider");
-pub(super) const BY_TIER: &str = in_window!("tier", " GROUP BY tier ORDER BY tier");
-pub(super) const BY_MODEL: &str = in_window!("model", " GROUP BY model ORDER BY model");
-pub(super) const BY_BUCKET: &str = in_window!("CAST(bucket AS TEXT)", " GROUP BY bucket ORDER BY bucket");
+pub(super) const BY_MODEL: &str =
+    concat!(summed!("model"), " FROM spend WHERE bucket >= ? AND bucket < ? GROUP BY model ORDER BY model");
 pub(super) const TOTALS: &str = "SELECT * FROM spend_total WHERE kind = ? ORDER BY name";
 
 macro_rules! raise {
@@ -75,6 +68,14 @@ const ADD: &str = concat!(
     "INSERT INTO spend (cost_nano, attempts, unknown, tokens, bucket, provider, model, tier)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     raise!("bucket, provider, model, tier")
+);
+
+/// One row for each span of each of those that a window is summed for.
+const ADD_SUMS: &str = concat!(
+    "INSERT INTO spend_sum (cost_nano, attempts, unknown, tokens, kind, name, span, start)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?, ?),
+            (?, ?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?, ?)",
+    raise!("kind, name, span, start")
 );
 
 const ADD_TOTAL: &str = concat!(
@@ -103,7 +104,12 @@ impl Change {
     }
 
     fn add(self, script: &mut Script, statement: &'static str) {
-        script.add(statement).bind(self.cost).bind(self.attempts).bind(self.unknown).bind(self.tokens);
+        script.add(statement);
+        self.bind(script);
+    }
+
+    fn bind(self, script: &mut Script) {
+        script.bind(self.cost).bind(self.attempts).bind(self.unknown).bind(self.tokens);
     }
 }
 
@@ -117,10 +123,18 @@ pub(super) struct Payer {
     pub batch: Option<String>,
 }
 
-/// Adds to the bucket of `at` and to the totals of task and batch.
+/// Adds to the bucket and to the day of `at`, and to the totals of task and batch.
 pub(super) fn add(script: &mut Script, at: i64, payer: Payer, change: Change) {
+    let (bucket, tier) = (bucket(at), payer.tier.unwrap_or_default());
+    script.add(ADD_SUMS);
+    for (kind, name) in [(SpendKind::Overall, ""), (SpendKind::Provider, &payer.provider), (SpendKind::Tier, &tier)] {
+        for span in Span::ALL {
+            change.bind(script);
+            script.bind(kind.as_str()).bind(name).bind(span.as_str()).bind(span.start(bucket));
+        }
+    }
     change.add(script, ADD);
-    script.bind(bucket(at)).bind(payer.provider).bind(payer.model).bind(payer.tier.unwrap_or_default());
+    script.bind(bucket).bind(payer.provider).bind(payer.model).bind(tier);
     for (kind, name) in [(SpendKind::Task, payer.task), (SpendKind::Batch, payer.batch)] {
         if let Some(name) = name {
             change.add(script, ADD_TOTAL);
@@ -142,33 +156,32 @@ pub(super) async fn record(store: &SqliteStore, new: &NewSpend) -> Result<()> {
     script.commit(store, "record what was spent").await
 }
 
-/// Asks what is settled for a key in a window, or over all time where no window is kept. The answer is one row.
-pub(super) fn ask(script: &mut Script, key: &SpendKey, from: i64, until: i64) {
-    match key.kind {
-        SpendKind::Overall => script.add(OVERALL).bind(from).bind(until),
-        SpendKind::Provider => script.add(OF_PROVIDER).bind(from).bind(until).bind(&key.name),
-        SpendKind::Tier => script.add(OF_TIER).bind(from).bind(until).bind(&key.name),
-        SpendKind::Batch | SpendKind::Task => script.add(TOTAL).bind(key.kind.as_str()).bind(&key.name),
-    };
-}
-
 pub(super) async fn settled(store: &SqliteStore, key: &SpendKey, from: i64, until: i64) -> Result<Spent> {
     let mut script = Script::default();
-    ask(&mut script, key, from, until);
+    spend_window::ask(&mut script, key, from, until);
     let rows = script.read(store, "sum what was spent").await?;
     rows.first().map_or(Ok(Spent::default()), spent)
 }
 
 pub(super) async fn grouped(store: &SqliteStore, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>> {
-    let sums = match by {
-        GroupBy::Provider => query(BY_PROVIDER).bind(from).bind(until),
-        GroupBy::Tier => query(BY_TIER).bind(from).bind(until),
-        GroupBy::Model => query(BY_MODEL).bind(from).bind(until),
-        GroupBy::Bucket => query(BY_BUCKET).bind(from).bind(until),
-        GroupBy::Task => query(TOTALS).bind(SpendKind::Task.as_str()),
-        GroupBy::Batch => query(TOTALS).bind(SpendKind::Batch.as_str()),
-    };
-    let rows = sums.fetch_all(&store.connections.readers).await.map_err(failed("read what was spent"))?;
+    let mut script = Script::default();
+    match by {
+        GroupBy::Provider => spend_window::bind(&mut script, spend_window::BY_PROVIDER, from, until, None),
+        GroupBy::Tier => spend_window::bind(&mut script, spend_window::BY_TIER, from, until, None),
+        GroupBy::Model => {
+            script.add(BY_MODEL).bind(from).bind(until);
+        }
+        GroupBy::Bucket => {
+            script.add(spend_window::BY_BUCKET).bind(from).bind(until);
+        }
+        GroupBy::Task => {
+            script.add(TOTALS).bind(SpendKind::Task.as_str());
+        }
+        GroupBy::Batch => {
+            script.add(TOTALS).bind(SpendKind::Batch.as_str());
+        }
+    }
+    let rows = script.read(store, "read what was spent").await?;
     rows.iter().map(|row| Ok((row::get(row, "name")?, spent(row)?))).collect()
 }
 

@@ -38,11 +38,7 @@ async fn sums_use_their_indexes() {
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     let window = "SEARCH spend USING PRIMARY KEY (bucket>? AND bucket<?)";
     for (sql, expected) in [
-        (spend::OVERALL, window),
-        (spend::OF_PROVIDER, "SEARCH spend USING INDEX spend_provider (provider=? AND bucket>? AND bucket<?)"),
-        (spend::OF_TIER, "SEARCH spend USING INDEX spend_tier (tier=? AND bucket>? AND bucket<?)"),
-        (spend::TOTAL, "SEARCH spend_total USING PRIMARY KEY (kind=? AND name=?)"),
-        (spend::BY_BUCKET, window),
+        (spend_window::TOTAL, "SEARCH spend_total USING PRIMARY KEY (kind=? AND name=?)"),
         (spend::TOTALS, "SEARCH spend_total USING PRIMARY KEY (kind=?)"),
         (reservation::OF_PROVIDER, "SEARCH reservation USING INDEX reservation_provider (provider=?)"),
         (reservation::OF_TIER, "SEARCH reservation USING INDEX reservation_tier (tier=?)"),
@@ -51,8 +47,20 @@ async fn sums_use_their_indexes() {
     ] {
         assert_eq!(plan(&store, sql).await, [expected], "{sql}");
     }
-    for sql in [spend::BY_PROVIDER, spend::BY_TIER, spend::BY_MODEL] {
-        assert_eq!(plan(&store, sql).await, [window, "USE TEMP B-TREE FOR GROUP BY"], "{sql}");
+    assert_eq!(plan(&store, spend::BY_MODEL).await, [window, "USE TEMP B-TREE FOR GROUP BY"]);
+    let one = "SEARCH spend_sum USING PRIMARY KEY (kind=? AND name=? AND span=? AND start>? AND start<?)";
+    assert_eq!(plan(&store, spend_window::BY_BUCKET).await, [one]);
+    for sql in [
+        spend_window::OVERALL,
+        spend_window::OF_PROVIDER,
+        spend_window::OF_TIER,
+        spend_window::BY_PROVIDER,
+        spend_window::BY_TIER,
+    ] {
+        let steps = plan(&store, sql).await;
+        let reads = steps.iter().filter(|step| step.contains("spend") && !step.contains("(kind=? AND name>?)"));
+        let reads: Vec<&str> = reads.map(String::as_str).filter(|step| !step.ends_with("(kind=?)")).collect();
+        assert_eq!(reads, [one, one, one], "{steps:?}");
     }
     let stale = plan(&store, reservation::STALE).await;
     assert!(stale.iter().any(|step| step.starts_with("SEARCH attempt USING INDEX")), "{stale:?}");
@@ -105,6 +113,8 @@ async fn outcomes_are_counted_by_their_indexes() {
     assert_eq!(plan(&store, tally::MOVES).await, [moves, "USE TEMP B-TREE FOR GROUP BY"]);
     let history = "SEARCH outcome USING INDEX outcome_moves (at>? AND at<?)";
     assert_eq!(plan(&store, tally::HISTORY).await, [history, "USE TEMP B-TREE FOR GROUP BY"]);
+    let usual = "SEARCH outcome USING INDEX outcome_model (model=? AND at>?)";
+    assert!(plan(&store, charged::USUAL).await.contains(&usual.to_owned()));
     for sql in [similar::RANKED, similar::RECENT] {
         let steps = plan(&store, sql).await;
         assert!(steps.contains(&"SEARCH outcome USING INTEGER PRIMARY KEY (rowid=?)".to_owned()), "{steps:?}");

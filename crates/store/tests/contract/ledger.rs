@@ -88,10 +88,14 @@ pub async fn a_window_holds_its_first_edge_and_not_its_last(backend: &dyn Backen
     let store = &*backend.fresh().await;
     for (at, cost) in [(0, 1), (BUCKET_MICROS - 1, 10), (BUCKET_MICROS, 100), (2 * BUCKET_MICROS, 1_000), (-1, 10_000)]
     {
-        let attempt = begin(store, |new| new).await;
+        let attempt = begin(store, |new| NewAttempt { at: at.min(new.at), ..new }).await;
         end(store, &attempt, &AttemptEnd { at, usage: Usage::default(), ..sample::attempt_end(cost) }).await;
     }
+    // One that ends before it began, by a clock that was set back, counts where it began.
+    let late = begin(store, |new| NewAttempt { at: 9 * BUCKET_MICROS + 5, ..new }).await;
+    end(store, &late, &AttemptEnd { at: 7, usage: Usage::default(), ..sample::attempt_end(100_000) }).await;
     for (from, until, cost, attempts) in [
+        (9 * BUCKET_MICROS, 10 * BUCKET_MICROS, 100_000, 1),
         (0, BUCKET_MICROS, 11, 2),
         (0, 2 * BUCKET_MICROS, 111, 3),
         (BUCKET_MICROS, 2 * BUCKET_MICROS, 100, 1),
@@ -106,7 +110,7 @@ pub async fn a_window_holds_its_first_edge_and_not_its_last(backend: &dyn Backen
             assert_eq!(sum, expected, "{kind:?} from {from} until {until}");
         }
         let task = store.spent(&SpendKey::new(SpendKind::Task, "task-7"), from, until).await.unwrap();
-        assert_eq!(task, spent(11_111, 5, 0, 0), "a task counts all time");
+        assert_eq!(task, spent(111_111, 6, 0, 0), "a task counts all time");
     }
     assert_eq!(all_time(store, SpendKind::Provider, "quick").await, Spent::default());
     let buckets = store.spending(0, 2 * BUCKET_MICROS, GroupBy::Bucket).await.unwrap();

@@ -7,6 +7,7 @@ pub mod availability;
 pub mod batch;
 pub mod beginning;
 pub mod budget;
+pub mod charged;
 pub mod claim;
 pub mod concurrency;
 pub mod dispatch;
@@ -31,6 +32,7 @@ pub mod tally;
 pub mod task;
 pub mod task_change;
 pub mod task_sample;
+pub mod window;
 pub mod worker;
 
 use async_trait::async_trait;
@@ -85,6 +87,9 @@ macro_rules! suite {
             ledger: spending_is_grouped_in_order,
             ledger: what_is_entered_by_hand_counts_and_is_told,
             ledger: a_sum_stays_at_the_greatest_amount,
+            charged: only_what_used_anything_tells_what_a_model_costs,
+            charged: what_is_charged_has_a_first_moment_and_a_window,
+            window: any_window_is_the_sum_of_what_was_spent_in_it,
             reservation: a_ceiling_is_reached_but_not_passed,
             reservation: a_ceiling_counts_its_own_key_and_measure,
             reservation: the_first_ceiling_that_would_be_passed_refuses,

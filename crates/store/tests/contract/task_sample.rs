@@ -3,6 +3,7 @@
 use serde_json::json;
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     config::Capability,
     task::{
         Agent, Deliver, Event, Gate, Place, Resumed, Rules, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, step,
@@ -35,6 +36,7 @@ pub fn full(name: &str) -> Task {
             verify: vec!["make test".into(), "make lint".into()],
             allow_paths: vec!["src/".into()],
             max_cost: Some(Nano(i64::MAX)),
+            urgency: Urgency::Critical,
             estimate_seconds: Some(1_800),
             attempts: Some(4),
             labels: vec!["hot".into()],
@@ -62,6 +64,7 @@ pub fn bare(name: &str) -> Task {
         spec: TaskSpec {
             repository: "/project".into(),
             max_cost: None,
+            urgency: Urgency::Normal,
             todo: None,
             deliver: Deliver::Branch,
             ..full.spec

@@ -9,6 +9,7 @@ mod opening;
 mod patterns;
 mod refusal;
 mod stored;
+mod sums;
 mod tasks;
 
 use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -28,6 +29,7 @@ const STORED_V3: &str = include_str!("../formats/v3.sql");
 const STORED_V4: &str = include_str!("../formats/v4.sql");
 const STORED_V5: &str = include_str!("../formats/v5.sql");
 const STORED_V6: &str = include_str!("../formats/v6.sql");
+const STORED_V7: &str = include_str!("../formats/v7.sql");
 
 /// A directory with a place for a database.
 struct Yard {

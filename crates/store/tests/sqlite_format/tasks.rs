@@ -9,6 +9,7 @@ use super::{
 use serde_json::json;
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     pattern::FailureMode,
     task::{Agent, Deliver, Delivered, Effect, Gate, Notice, Phase, Place, State, Tally, Task, TaskId, TaskSpec, Wait},
 };
@@ -38,6 +39,7 @@ fn spec(description: &str) -> TaskSpec {
         verify: vec![],
         allow_paths: vec![],
         max_cost: None,
+        urgency: Urgency::Normal,
         estimate_seconds: None,
         attempts: None,
         labels: vec![],

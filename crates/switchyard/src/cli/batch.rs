@@ -13,7 +13,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, process::ExitCode, sync::Mutex, time::Duration};
 use switchyard_core::{
-    Nano,
+    ErrorClass, Nano,
+    budget::Urgency,
     compare::consensus,
     config::Config,
     dispatch::{Mode, Request},
@@ -24,7 +25,7 @@ use switchyard_core::{
 use switchyard_engine::{
     Context, Options,
     batch::{
-        BatchReport, ConsensusReport, JudgeReport, Step, Summary, TargetReport, Targets, agree, expand, judge,
+        BatchReport, ConsensusReport, JudgeReport, Step, Summary, TargetReport, Targets, agree, expand_for, judge,
         run_batch,
     },
     dispatch::Status,
@@ -139,10 +140,10 @@ pub async fn run(
     many: &ManyArgs,
 ) -> Result<ExitCode, Failure> {
     let judged_by = match &many.judge {
-        Some(name) => Some(find_judge(context, name, request).await?),
+        Some(name) => Some(find_judge(context, name, request, options.urgency).await?),
         None => None,
     };
-    let (targets, told) = expand(context, targets, request.needs(), &request.directory).await?;
+    let (targets, told) = expand_for(context, targets, request.needs(), &request.directory, options).await?;
     for warning in &told {
         ui::warn(warning);
     }
@@ -178,10 +179,10 @@ pub async fn run(
 }
 
 /// Who is to judge. That there is no such model is said before the answers are paid for.
-async fn find_judge(context: &Context, name: &str, request: &Request) -> Result<Selector, Failure> {
+async fn find_judge(context: &Context, name: &str, request: &Request, urgency: Urgency) -> Result<Selector, Failure> {
     let selector = selection::model(&context.config, name)?;
     let named = Targets::Named(vec![name.to_owned()]);
-    let (found, _) = expand(context, &named, request.needs(), &request.directory).await?;
+    let (found, _) = expand_for(context, &named, request.needs(), &request.directory, urgency).await?;
     match found.into_iter().find_map(|target| target.chosen.err()) {
         Some(refusal) => Err(refusal.into()),
         None => Ok(selector),
@@ -193,13 +194,22 @@ fn exit(report: &BatchReport) -> ExitCode {
     if report.results.iter().all(TargetReport::is_ok) {
         return ExitCode::SUCCESS;
     }
-    let all_failed = report.summary.ok == 0;
-    let mut codes = report.results.iter().filter_map(|result| result.error().and_then(|(class, _)| class).map(exit_of));
-    let first = codes.next();
-    match first.filter(|first| all_failed && codes.all(|other| other as u8 == *first as u8)) {
-        Some(code) => ExitCode::from(code as u8),
-        None => ExitCode::from(1),
+    all_failed(report).unwrap_or_else(|| ExitCode::from(1))
+}
+
+/// The code of a batch in which nobody has answered, and all for a reason with the same code.
+pub fn all_failed(report: &BatchReport) -> Option<ExitCode> {
+    if report.summary.ok > 0 {
+        return None;
     }
+    alike(report.results.iter().map(|result| result.error().and_then(|(class, _)| class)))
+}
+
+/// The code that all these failures have; one without a class has none.
+pub fn alike(classes: impl Iterator<Item = Option<ErrorClass>>) -> Option<ExitCode> {
+    let codes: Option<BTreeSet<u8>> = classes.map(|class| class.map(|class| exit_of(class) as u8)).collect();
+    let codes = codes.filter(|codes| codes.len() == 1)?;
+    codes.first().map(|code| ExitCode::from(*code))
 }
 
 pub fn finish(report: &BatchReport, format: Format, verdict: impl Fn()) {
@@ -230,7 +240,7 @@ fn section(result: &TargetReport) {
         }
         TargetReport::Refused(_) => String::new(),
     };
-    ui::frame(&format!("--- {} {state}{details} ---", result.name()));
+    ui::frame(&format!("--- dispatch response from {} {state}{details} ---", result.name()));
     if let TargetReport::Ran(report) = result {
         for warning in &report.warnings {
             ui::warn(&format!("{}: {warning}", result.name()));

@@ -1,6 +1,6 @@
 //! `switchyard council`: several models answer in rounds, and one puts it together.
 
-use super::{Global, dispatch::cancel_on_signal, input, selection};
+use super::{Global, batch, dispatch::cancel_on_signal, input, selection};
 use crate::{
     failure::Failure,
     ui::{self, Format},
@@ -15,8 +15,9 @@ use switchyard_core::{
 };
 use switchyard_engine::{
     Context, Options,
-    batch::{Targets, expand},
+    batch::{Targets, expand_for},
     council::{CouncilReport, Seats, hold},
+    dispatch::Refusal,
 };
 
 #[derive(Debug, Args)]
@@ -40,6 +41,8 @@ pub struct CouncilArgs {
     /// What the whole may cost, in dollars; refused when it would probably cost more
     #[arg(long, value_name = "USD", value_parser = input::dollars)]
     max_cost: Option<Nano>,
+    #[command(flatten)]
+    urgency: input::UrgencyArgs,
     /// How long each call may take, like 90s or 2m
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
@@ -58,23 +61,25 @@ pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failur
         return Err(Failure::usage(format!("{many}, not {}", args.model.len()), "name each with -m"));
     }
     let context = global.context().await?;
-    let options = Options { timeout, max_cost: args.max_cost, ..Options::default() };
-    let (targets, told) =
-        expand(&context, &Targets::Named(args.model.clone()), request.needs(), &request.directory).await?;
+    let urgency = args.urgency.urgency();
+    let options = Options { timeout, max_cost: args.max_cost, urgency, ..Options::default() };
+    let named = Targets::Named(args.model.clone());
+    let (targets, told) = expand_for(&context, &named, request.needs(), &request.directory, urgency).await?;
     let mut warnings = told;
     let mut members: Vec<ModelRef> = Vec::new();
+    let mut refusals: Vec<Refusal> = Vec::new();
     for target in targets {
         match target.chosen {
             Ok(model) => members.push(model),
-            Err(refusal) => warnings.push(format!("{} does not take part: {refusal}", target.name)),
+            Err(refusal) => {
+                warnings.push(format!("{} does not take part: {refusal}", target.name));
+                refusals.push(refusal);
+            }
         }
     }
     if members.len() < LEAST_MEMBERS {
-        let why = warnings.join("; ");
-        return Err(Failure::usage(
-            format!("{many}, and {} can be asked: {why}", members.len()),
-            "see `switchyard models`",
-        ));
+        let message = format!("{many}, and {} can be asked: {}", members.len(), warnings.join("; "));
+        return Err(too_few(&members, refusals, message));
     }
     let synthesis = synthesis(&context, args, &request, &members).await?;
     let settings = Settings { rounds: args.rounds, ..Settings::default() };
@@ -91,7 +96,17 @@ pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failur
         Format::Json => ui::json(&report),
         Format::People => print(&report),
     }
-    Ok(if report.answer.is_some() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let failed = || report.is_silent().then(|| batch::alike(report.failures.iter().copied())).flatten();
+    Ok(if report.answer.is_some() { ExitCode::SUCCESS } else { failed().unwrap_or_else(|| ExitCode::from(1)) })
+}
+
+/// When nobody can be asked for a reason that all share, that is the reason; otherwise the list is to blame.
+fn too_few(members: &[ModelRef], refusals: Vec<Refusal>, message: String) -> Failure {
+    let alike = batch::alike(refusals.iter().map(Refusal::class)).is_some();
+    match refusals.into_iter().next().filter(|_| members.is_empty() && alike) {
+        Some(refusal) => Failure { message, ..Failure::from(refusal) },
+        None => Failure::usage(message, "see `switchyard models`"),
+    }
 }
 
 async fn synthesis(
@@ -105,7 +120,8 @@ async fn synthesis(
     };
     selection::model(&context.config, name)?;
     let named = Targets::Named(vec![name.clone()]);
-    let (targets, _) = expand(context, &named, request.needs(), &request.directory).await?;
+    let urgency = args.urgency.urgency();
+    let (targets, _) = expand_for(context, &named, request.needs(), &request.directory, urgency).await?;
     let target = targets.into_iter().next().map(|target| target.chosen);
     Ok(target.unwrap_or_else(|| Ok(members[0].clone()))?)
 }

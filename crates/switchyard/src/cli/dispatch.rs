@@ -15,7 +15,6 @@ use clap::{Args, ValueEnum};
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 use switchyard_core::{
     Nano,
-    budget::Urgency,
     config::{Config, Via},
     dispatch::{Mode, Request, Selector},
     duration,
@@ -58,12 +57,8 @@ pub struct DispatchArgs {
     /// Charge it to this batch too; a limit that the batch has holds for it
     #[arg(long, value_name = "NAME")]
     batch: Option<String>,
-    /// Keep the tier although the budget is running low
-    #[arg(long)]
-    critical: bool,
-    /// Go on although a limit is used up
-    #[arg(long)]
-    over_budget: bool,
+    #[command(flatten)]
+    urgency: input::UrgencyArgs,
     /// Choose by what the prompt looks like, as `switchyard route` does
     #[arg(long)]
     route: bool,
@@ -136,11 +131,7 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
         return Err(Failure::usage("a failed one of several is not exchanged", "leave out --fallback"));
     }
     let timeout = input::timeout(args.timeout.as_deref())?;
-    let urgency = match (args.over_budget, args.critical) {
-        (true, _) => Urgency::PastTheStop,
-        (false, true) => Urgency::Critical,
-        (false, false) => Urgency::Normal,
-    };
+    let urgency = args.urgency.urgency();
     let exchange = if args.fallback { Exchange::Asked } else { Exchange::Routed };
     let options = Options {
         timeout,

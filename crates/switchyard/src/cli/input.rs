@@ -5,7 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
 };
-use switchyard_core::{Nano, dispatch::Image, duration::Limit};
+use switchyard_core::{Nano, budget::Urgency, dispatch::Image, duration::Limit};
 
 /// Larger images are refused before they are read: no provider takes them.
 const LARGEST_IMAGE: u64 = 20 << 20;
@@ -80,5 +80,26 @@ pub async fn interrupted() {
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
+    }
+}
+
+/// How much work may ask of the budget.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct UrgencyArgs {
+    /// Keep the tier although the budget is running low
+    #[arg(long)]
+    critical: bool,
+    /// Go on although a limit is used up
+    #[arg(long)]
+    over_budget: bool,
+}
+
+impl UrgencyArgs {
+    pub fn urgency(self) -> Urgency {
+        match (self.over_budget, self.critical) {
+            (true, _) => Urgency::PastTheStop,
+            (false, true) => Urgency::Critical,
+            (false, false) => Urgency::Normal,
+        }
     }
 }

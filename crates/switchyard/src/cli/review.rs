@@ -1,10 +1,13 @@
 //! `switchyard review`: several models review a change; with `--loop` an agent mends what they find.
 
+mod change;
+
 use super::{Global, batch, dispatch::cancel_on_signal, input, selection};
 use crate::{
     failure::Failure,
     ui::{self, Format},
 };
+use change::{Change, Purpose};
 use clap::Args;
 use serde_json::json;
 use std::{
@@ -15,6 +18,7 @@ use std::{
 use switchyard_agents::opencode::{Progress, Sink};
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     compare::{escalation::Outcome, review_loop::Limits},
     config::Config,
     dispatch::Selector,
@@ -22,11 +26,10 @@ use switchyard_core::{
 };
 use switchyard_engine::{
     Context, Options,
-    batch::{Step, Targets, expand},
+    batch::{Step, Targets, expand_for},
     dispatch::Learning,
-    review::{Ended, Loop, LoopReport, Review, Seen, mend_until_clean, request, review},
+    review::{self, Ended, FIX_KIND, Loop, LoopReport, Review, Seen, mend_until_clean, request, review},
 };
-use switchyard_host::git::Git;
 
 /// Who reviews when nobody is named: so many different models of the code-review task type.
 const REVIEWERS: usize = 3;
@@ -55,6 +58,8 @@ pub struct ReviewArgs {
     /// What all of it may cost, in dollars
     #[arg(long, value_name = "USD", value_parser = input::dollars)]
     max_cost: Option<Nano>,
+    #[command(flatten)]
+    urgency: input::UrgencyArgs,
     /// How long each review may take, like 90s or 2m
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
@@ -66,22 +71,24 @@ pub struct ReviewArgs {
 pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure> {
     let timeout = input::timeout(args.timeout.as_deref())?;
     let directory = input::directory(args.dir.as_ref())?;
-    let change = Change::find(args, &directory)?;
+    let purpose = if args.looping { Purpose::Mend } else { Purpose::Read };
+    let change = Change::find(args.range.as_deref(), purpose, &directory)?;
     let diff = change.diff()?;
     if diff.trim().is_empty() {
         return nothing(global);
     }
     let context = global.context().await?;
     let task_type = Some("code-review".to_owned());
-    let options = Options { timeout, task_type, learning: Learning::NoText, ..Options::default() };
+    let urgency = args.urgency.urgency();
+    let options = Options { timeout, task_type, urgency, learning: Learning::NoText, ..Options::default() };
     let targets = reviewers(&args.model, &context.config)?;
     let needs = request(&diff, &directory).needs();
-    let (targets, notes) = expand(&context, &targets, needs, &directory).await?;
+    let (targets, notes) = expand_for(&context, &targets, needs, &directory, urgency).await?;
     notes.iter().for_each(|warning| ui::warn(warning));
     let cancel = cancel_on_signal();
     let format = global.format();
     if args.looping {
-        let fixer = find_fixer(&context, args.fixer.as_deref(), &directory).await?;
+        let fixer = find_fixer(&context, args.fixer.as_deref(), &directory, urgency).await?;
         let read = || change.diff().map_err(|failure| failure.message);
         let job = Loop {
             context: &context,
@@ -108,9 +115,12 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
     Ok(exit(&found))
 }
 
-/// 0 when it may pass, 1 when something is to be mended or looked at again.
+/// 0 when it may pass, 1 when something is to be mended or looked at again; but when nobody could look, why not.
 fn exit(found: &Review) -> ExitCode {
-    if found.follow() == Outcome::Pass { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    if found.follow() == Outcome::Pass {
+        return ExitCode::SUCCESS;
+    }
+    batch::all_failed(&found.batch).unwrap_or_else(|| ExitCode::from(1))
 }
 
 fn nothing(global: &Global) -> Result<ExitCode, Failure> {
@@ -133,65 +143,24 @@ fn reviewers(models: &[String], config: &Config) -> Result<Targets, Failure> {
 }
 
 /// Who mends. That there is nobody is said before the reviewers are paid.
-async fn find_fixer(context: &Context, name: Option<&str>, directory: &Path) -> Result<Selector, Failure> {
+async fn find_fixer(
+    context: &Context,
+    name: Option<&str>,
+    directory: &Path,
+    urgency: Urgency,
+) -> Result<Selector, Failure> {
     let (selector, wanted) = match name {
         Some(name) => (selection::model(&context.config, name)?, Targets::Named(vec![name.to_owned()])),
         None => {
-            let kind = Selector::TaskType("complex-fix".into());
+            let kind = Selector::TaskType(FIX_KIND.into());
             (kind.clone(), Targets::Of(kind, 1))
         }
     };
-    let (found, _) = expand(context, &wanted, Needs { tools: true, ..Needs::default() }, directory).await?;
+    let needs = Needs { tools: true, ..Needs::default() };
+    let (found, _) = expand_for(context, &wanted, needs, directory, urgency).await?;
     match found.into_iter().find_map(|target| target.chosen.err()) {
         Some(refusal) => Err(refusal.into()),
         None => Ok(selector),
-    }
-}
-
-/// What is reviewed.
-struct Change {
-    git: Git,
-    top: PathBuf,
-    /// A range between commits; otherwise the working tree against `from`.
-    range: Option<String>,
-    from: String,
-}
-
-impl Change {
-    fn find(args: &ReviewArgs, directory: &Path) -> Result<Self, Failure> {
-        let git = Git::default();
-        let wrong = |error: switchyard_host::git::GitError| Failure::usage(error, "give a range that git knows");
-        let top = git.toplevel(directory).map_err(wrong)?;
-        let top = top.ok_or_else(|| {
-            Failure::usage(format!("{} is in no git repository", directory.display()), "name one with --dir")
-        })?;
-        let range = args.range.clone().filter(|range| range.contains(".."));
-        if range.is_some() && args.looping {
-            return Err(Failure::usage(
-                "a range between commits cannot be mended",
-                "give the commit to compare the working tree with, for example `review main --loop`",
-            ));
-        }
-        let from = match (&range, &args.range) {
-            (None, Some(name)) => git.commit_of(&top, name).map_err(|_| {
-                Failure::usage(format!("git knows no commit `{name}` here"), "give a range or a commit that it knows")
-            })?,
-            // In a repository without a commit everything is new.
-            (None, None) => git.commit_of(&top, "HEAD").or_else(|_| git.empty_tree(&top)).map_err(wrong)?,
-            (Some(_), _) => String::new(),
-        };
-        Ok(Self { git, top, range, from })
-    }
-
-    fn diff(&self) -> Result<String, Failure> {
-        let wrong = |error: switchyard_host::git::GitError| Failure::usage(error, "give a range that git knows");
-        if let Some(range) = &self.range {
-            return self.git.diff_of(&self.top, range).map_err(wrong);
-        }
-        let scratch = tempfile::tempdir().map_err(|error| {
-            Failure::unavailable("host", format!("no scratch directory could be made: {error}"), "look at TMPDIR")
-        })?;
-        self.git.diff_of_all(&self.top, &self.from, &scratch.path().join("index")).map_err(wrong)
     }
 }
 
@@ -230,10 +199,15 @@ fn watcher(format: Format, targets: usize) -> impl Fn(Seen<'_>) + Sync {
             Seen::Mending(findings) if format == Format::People => {
                 ui::note(&format!("mending {} findings", findings.len()));
             }
-            Seen::Mended(mended) if format == Format::People => {
-                ui::note(&format!("{} has mended: {}", mended.route.model, mended.text.trim()));
+            Seen::Mended(mended, change) if format == Format::People => {
+                let did = match change {
+                    review::Change::Some => "has mended",
+                    review::Change::None => "has changed nothing",
+                    review::Change::Unknown => "has answered",
+                };
+                ui::note(&format!("{} {did}: {}", mended.route.model, mended.text.trim()));
             }
-            Seen::Mending(_) | Seen::Mended(_) => {}
+            Seen::Mending(_) | Seen::Mended(..) => {}
         }
     }
 }
@@ -248,5 +222,8 @@ fn told(format: Format, report: &LoopReport) -> ExitCode {
             report.fixes.len()
         )),
     }
-    if report.ended == Ended::Clean { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    if report.ended == Ended::Clean {
+        return ExitCode::SUCCESS;
+    }
+    report.reviews.last().and_then(batch::all_failed).unwrap_or_else(|| ExitCode::from(1))
 }

@@ -63,7 +63,7 @@ pub fn answer(view: &JobView) -> Vec<String> {
     lines
 }
 
-/// `--- p/m [OK] ---` and what it said.
+/// `--- dispatch response from p/m [OK] ---` and what it said.
 fn section(answer: &Value) -> Vec<String> {
     let error = &answer["error"];
     let state = match answer["status"].as_str() {
@@ -71,7 +71,7 @@ fn section(answer: &Value) -> Vec<String> {
         Some("timeout") => "TIMEOUT".to_owned(),
         _ => format!("ERROR: {}", error["class"].as_str().unwrap_or("failed")),
     };
-    let mut lines = vec![format!("--- {} [{state}] ---", word(answer, "model"))];
+    let mut lines = vec![format!("--- dispatch response from {} [{state}] ---", word(answer, "model"))];
     let text = answer["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     lines.extend(text.or_else(|| error["message"].as_str().map(str::to_owned)));
     lines
@@ -241,7 +241,9 @@ mod tests {
             json!({"model": "p/b", "status": "error", "text": "", "error": {"class": "network", "message": "gone"}}),
         ];
         let batch = whole(&JobView { answers, model: None, ..view("done") });
-        assert!(batch.ends_with("\n--- p/a [OK] ---\nyes\n--- p/b [ERROR: network] ---\ngone"), "{batch}");
+        let heading = "--- dispatch response from p";
+        let expected = format!("\n{heading}/a [OK] ---\nyes\n{heading}/b [ERROR: network] ---\ngone");
+        assert!(batch.ends_with(&expected), "{batch}");
         let receipt = JobView {
             kind: "supervised".into(),
             structured: Some(json!({"a": 1})),

@@ -83,7 +83,11 @@ fn several_models_answer_side_by_side() {
     assert_eq!(result["isError"], false, "{result:#}");
     let said = text(&result);
     assert!(said.starts_with("--- responses of 2 models ("), "{said}");
-    for part in ["--- scripted/alpha [OK] ---", "--- scripted/beta [OK] ---", "--- 2 ok, 0 errors, 0 timeouts ---"] {
+    for part in [
+        "--- dispatch response from scripted/alpha [OK] ---",
+        "--- dispatch response from scripted/beta [OK] ---",
+        "--- 2 ok, 0 errors, 0 timeouts ---",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(result["structuredContent"]["answers"].as_array().map(Vec::len), Some(2));

@@ -115,11 +115,12 @@ fn people_see_a_section_for_each_and_a_footer() {
     let headings: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("--- ")).collect();
     assert_eq!(headings.len(), 4, "{}", outcome.stdout);
     assert!(
-        headings[0].starts_with("--- first/m [OK] (") && headings[0].ends_with(", $0.0032, direct) ---"),
+        headings[0].starts_with("--- dispatch response from first/m [OK] (")
+            && headings[0].ends_with(", $0.0032, direct) ---"),
         "{headings:?}"
     );
-    assert!(headings[1].starts_with("--- second/m [ERROR: auth_invalid] ("), "{headings:?}");
-    assert!(headings[2].starts_with("--- nobody/m [ERROR: "), "{headings:?}");
+    assert!(headings[1].starts_with("--- dispatch response from second/m [ERROR: auth_invalid] ("), "{headings:?}");
+    assert!(headings[2].starts_with("--- dispatch response from nobody/m [ERROR: "), "{headings:?}");
     assert!(headings[3].starts_with("--- 1 ok, 2 errors, 0 timeouts; "), "{headings:?}");
     assert!(headings[3].ends_with(" 1010 tokens, $0.0032 ---"), "{headings:?}");
     assert!(outcome.stdout.contains("the first answer"), "{}", outcome.stdout);

@@ -158,6 +158,9 @@ fn who_is_silent_is_named_and_the_others_go_on() {
     let report = alone.expect_code(0).json();
     assert_eq!(report["ended_because"], "too_few_answered", "{report:#}");
     council(&yard, &[MEMBERS[0], "nobody/m"], &[&key]).expect_code(2).expect_class("usage");
+    // When all fail in the same way, that is the way in which the council fails.
+    council(&yard, &["nobody/m", "noone/m"], &[&key]).expect_code(4).expect_class("provider_not_connected");
+    council(&yard, &["nobody/m", "hall/missing"], &[&key]).expect_code(2).expect_class("usage");
     council(&yard, &[MEMBERS[0]], &[&key]).expect_code(2).expect_class("usage");
     council(&yard, &[MEMBERS[0], MEMBERS[0]], &[&key]).expect_code(2).expect_class("usage");
 }
@@ -177,6 +180,40 @@ fn what_the_limits_have_no_room_for_is_refused_before_the_first_call() {
     yard.env.run(&["budget", "configure", "hall", "--daily-budget", "5"]).expect_code(0);
     council(&yard, &poor, &["--rounds", "1", "hello"]).expect_code(0);
     assert!(yard.asked("hall") >= 2);
+    // What is used up is refused to all, and not to who goes on past it.
+    yard.env.run(&["budget", "configure", "hall", "--daily-budget", "0.001"]).expect_code(0);
+    for flags in [&["--rounds", "1"][..], &["--rounds", "1", "--critical"]] {
+        council(&yard, &poor, &[flags, &["hello"]].concat()).expect_code(3).expect_class("budget_refused");
+    }
+    council(&yard, &poor, &["--rounds", "1", "--over-budget", "hello"]).expect_code(0);
+}
+
+#[test]
+fn a_council_that_nobody_answers_in_time_says_so_by_its_code() {
+    let yard = yard("council-late");
+    for id in ["mute", "costly"] {
+        yard.at("hall").act(id, |_| Step::hang_before_headers());
+    }
+    let late = council(&yard, &["hall/mute", "hall/costly"], &["--timeout", "1s", "hello"]);
+    let report = late.expect_code(5).json();
+    assert_eq!((&report["answer"], &report["problem"]), (&Value::Null, &json!("nobody has answered")), "{report:#}");
+}
+
+#[test]
+fn members_of_one_provider_wait_for_each_other() {
+    let models = ["a", "b", "c"].map(|id| model(id, &json!({})));
+    let providers = vec![with_models("hall", Key::Config, &models)];
+    let yard = Yard::new("council-narrow", providers, &json!({}), "[batch]\nat_once_per_provider = 1\n");
+    for id in ["a", "b", "c"] {
+        yard.at("hall").act(id, move |said| member(said, id, "slowly").delay(std::time::Duration::from_millis(150)));
+    }
+    council(&yard, &["hall/a", "hall/b", "hall/c"], &["--rounds", "1", "hello"]).expect_code(0);
+    let mut spans = yard.at("hall").ledger().entries;
+    spans.sort_by_key(|entry| entry.started_at);
+    assert_eq!(spans.len(), 4);
+    for pair in spans.windows(2) {
+        assert!(pair[0].finished_at.expect("it ended") <= pair[1].started_at, "two at once: {spans:#?}");
+    }
 }
 
 #[test]

@@ -221,10 +221,10 @@ fn objections_are_counted_and_silence_counts_where_it_matters() {
         ("objections=1", "decided", "pass", [1, 4, 0]),
         ("objections=2", "decided", "second_opinion", [2, 3, 0]),
         ("objections=3", "decided", "fix", [3, 2, 0]),
-        // One more objection would change nothing here ...
-        ("objections=0 silent", "decided", "pass", [0, 4, 1]),
+        // One more objection would change nothing here; but nothing passes while somebody is silent.
+        ("objections=0 silent", "undecided", "second_opinion", [0, 4, 1]),
         ("objections=3 silent", "decided", "fix", [3, 1, 1]),
-        // ... and something here, so that it is not decided, and the graver way is taken.
+        // Here it would change something, so that it is not decided, and the graver way is taken.
         ("objections=1 silent", "undecided", "second_opinion", [1, 3, 1]),
         ("objections=2 silent", "undecided", "fix", [2, 2, 1]),
         ("objections=1 talkative", "undecided", "second_opinion", [1, 3, 1]),
@@ -238,6 +238,8 @@ fn objections_are_counted_and_silence_counts_where_it_matters() {
         let unknown = verdict["unknown"].as_array().expect("a list");
         assert_eq!(unknown.len(), counts[2], "{question}");
         assert!(unknown.iter().all(|silent| silent["model"] == "panel/r4" && silent["why"] != ""), "{verdict:#}");
+        let reason = found["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.ends_with(": panel/r4"), decision == "undecided", "who was silent is told: {reason}");
     }
     let (verdict, _) = agreed(&yard, "objections=3");
     let graves: Vec<_> =

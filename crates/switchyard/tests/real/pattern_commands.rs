@@ -140,6 +140,33 @@ fn two_samples_are_refused_and_three_recommend_a_tier() {
 }
 
 #[test]
+fn the_cheapest_tier_that_qualifies_is_recommended() {
+    let env = scene("cheapest");
+    let enter = |kind: &str, model: &str, successes: usize, failures: usize| {
+        for (outcome, count) in [("success", successes), ("failure", failures)] {
+            for _ in 0..count {
+                done(&env, &["record", "--task-type", kind, "--model", model, "--outcome", outcome]);
+            }
+        }
+    };
+    for (kind, cheap, dear, expected, followed) in [
+        ("code-review", (3, 0), (5, 0), "haiku", true),
+        ("api-analysis", (9, 1), (10, 0), "haiku", true),
+        ("logic-verification", (7, 3), (6, 0), "opus", false),
+    ] {
+        enter(kind, "acme/swift", cheap.0, cheap.1);
+        enter(kind, "north/oak", dear.0, dear.1);
+        let said = done(&env, &["recommend", kind]);
+        assert_eq!((&said["tier"], &said["table_tier"]), (&json!(expected), &json!("sonnet")), "{said:#}");
+        assert_eq!(said["followed"], followed, "{said:#}");
+        let routed = if followed { expected } else { "sonnet" };
+        assert_eq!(said["routed_tier"], routed, "{said:#}");
+        let reason = said["routed_reason"].as_str().expect("a reason");
+        assert_eq!(reason.contains("sonnet, the tier of the table, has not been seen failing"), !followed, "{reason}");
+    }
+}
+
+#[test]
 fn a_top_task_goes_below_the_top_only_when_it_does_not_look_hard() {
     let env = scene("hard");
     for _ in 0..4 {

@@ -5,6 +5,7 @@ mod failed;
 mod learned;
 mod recorded;
 mod replayed;
+mod tasks;
 
 use crate::{
     NO_MEMORY,

@@ -136,7 +136,9 @@ fn reviewers_see_the_whole_change_and_the_index_stays_as_it_was() {
     run(&yard, &young, &[]).expect_code(1);
     assert!(yard.at("one").ledger().entries[asked].last_user_text.contains("+fn young() { BUG }"));
     run(&yard, &directory, &["no-such-branch"]).expect_code(2).expect_class("usage");
-    run(&yard, &directory, &["HEAD~1..HEAD", "--loop"]).expect_code(2).expect_class("usage");
+    // What is not checked out cannot be mended.
+    run(&yard, &directory, &["HEAD~1..HEAD~1", "--loop"]).expect_code(2).expect_class("usage");
+    run(&yard, &directory, &["HEAD~1...nothing", "--loop"]).expect_code(2).expect_class("usage");
     run(&yard, Path::new("/"), &[]).expect_code(2).expect_class("usage");
     assert_settled(&yard.env);
 }
@@ -166,6 +168,74 @@ fn a_finding_is_mended_and_looked_at_again() {
 }
 
 #[test]
+fn a_range_that_ends_at_what_is_checked_out_is_mended() {
+    let yard = yard("review-range");
+    let key = yard.at("one").fresh_key("range");
+    let directory = repository(&yard, &key);
+    git(&directory, &["branch", "before"]);
+    git(&directory, &["checkout", "-qb", "topic"]);
+    git(&directory, &["add", "src"]);
+    git(&directory, &["commit", "-qm", "second"]);
+    // The other side has gone on: with three dots only what this side did is looked at.
+    git(&directory, &["checkout", "-q", "before"]);
+    std::fs::write(directory.join("src/other.rs"), "fn other() {}\n").expect("written");
+    git(&directory, &["add", "src"]);
+    git(&directory, &["commit", "-qm", "other"]);
+    git(&directory, &["checkout", "-q", "topic"]);
+    for range in ["before...HEAD", "before...topic", "before..."] {
+        std::fs::write(directory.join("src/fresh.rs"), format!("fn fresh() {{ BUG {key} }}\n")).expect("written");
+        yard.script("fixer", &key, vec![rewrite(&directory, "fn fresh() {}\n"), Step::text("I have mended it")]);
+        let asked = yard.asked("one");
+        let report = run(&yard, &directory, &[range, "--loop", "--fixer", "fixer/m"]).expect_code(0).json();
+        assert_eq!(report["ended"], json!({"step": "done"}), "{range}: {report:#}");
+        assert_eq!(report["fixes"].as_array().map(Vec::len), Some(1), "{range}");
+        let seen = yard.at("one").ledger().entries[asked].last_user_text.clone();
+        assert!(seen.contains("+fn fresh() { BUG") && !seen.contains("other.rs"), "{range}: {seen}");
+    }
+    run(&yard, &directory, &["HEAD...before", "--loop"]).expect_code(2).expect_class("usage");
+    // What it taught: mending is no review, and the review after it has judged it.
+    let taught = yard.env.run(&["patterns", "export", "--task-type", "complex-fix"]).expect_code(0).stdout.clone();
+    let taught: Value = serde_json::from_str(&taught).expect("a document");
+    let outcomes = taught["outcomes"].as_array().or_else(|| taught.as_array()).expect("outcomes").clone();
+    assert_eq!(outcomes.len(), 3, "{taught:#}");
+    for outcome in outcomes {
+        assert_eq!([&outcome["evidence"], &outcome["outcome"]], ["judged", "success"], "{outcome:#}");
+        assert!(
+            outcome["text"].as_str().is_some_and(|text| text.starts_with("Mend what a review found:")),
+            "{outcome:#}"
+        );
+    }
+    yard.env.stop_servers();
+}
+
+#[test]
+fn reviewers_that_all_fail_alike_are_told_by_the_code() {
+    let yard = yard("review-codes");
+    let directory = repository(&yard, "codes");
+    let named = |models: [&str; 2], args: &[&str]| {
+        let place = directory.to_string_lossy();
+        let [first, second] = models;
+        yard.env.run(&[&["review", "--json", "--dir", &place, "-m", first, "-m", second], args].concat())
+    };
+    named(["nobody/m", "noone/m"], &[]).expect_code(4);
+    named(["one/m", "noone/m"], &[]).expect_code(1);
+    for id in ["one", "two"] {
+        yard.at(id).act("m", |_| Step::hang_before_headers());
+    }
+    named(["one/m", "two/m"], &["--timeout", "1s"]).expect_code(5);
+    named(["one/m", "two/m"], &["--timeout", "1s", "--loop", "--fixer", "fixer/m"]).expect_code(5);
+    for id in ["one", "two"] {
+        yard.at(id).act("m", reviewer);
+    }
+    yard.env.run(&["budget", "configure", "--overall", "--daily-budget", "0.0000001"]).expect_code(0);
+    named(["one/m", "two/m"], &[]).expect_code(3);
+    named(["one/m", "two/m"], &["--critical"]).expect_code(3);
+    let asked = yard.asked("one");
+    named(["one/m", "two/m"], &["--over-budget"]).expect_code(1);
+    assert_eq!(yard.asked("one"), asked + 1, "past every limit it is asked");
+}
+
+#[test]
 fn a_finding_that_stays_ends_the_loop_with_its_name() {
     let yard = yard("review-stuck");
     let key = yard.at("one").fresh_key("stuck");
@@ -189,6 +259,7 @@ fn a_finding_that_stays_ends_the_loop_with_its_name() {
     let people = yard.env.run(&args.concat());
     people.expect_code(1);
     assert!(people.stdout.contains("mended as often as allowed, and 1 findings are left"), "{}", people.stdout);
+    assert!(people.stderr.contains("fixer/m has mended: done"), "{}", people.stderr);
     yard.env.stop_servers();
 }
 
@@ -202,6 +273,11 @@ fn a_fixer_that_does_nothing_or_cannot_is_said() {
     assert_eq!(report["ended"]["because"]["reason"], "nothing_changed", "{report:#}");
     let report = run(&yard, &directory, &["--loop", "--fixer", "fixer/m"]).expect_code(1).json();
     assert_eq!(report["ended"]["because"]["reason"], "not_mended", "{report:#}");
+    yard.script("fixer", &key, vec![Step::text("all is well")]);
+    let place = directory.to_string_lossy();
+    let args = [&["review", "--dir", &place, "--loop", "--fixer", "fixer/m"][..], &REVIEWERS].concat();
+    let people = yard.env.run(&args);
+    assert!(people.stderr.contains("fixer/m has changed nothing: all is well"), "{}", people.stderr);
     // A fixer that does not exist is said before the reviewers are paid.
     let asked = yard.asked("one");
     run(&yard, &directory, &["--loop", "--fixer", "fixer/nobody"]).expect_code(2).expect_class("model_not_found");

@@ -2,7 +2,7 @@
 //!
 //! The rule is data. Of several thresholds that are reached the gravest decides, so more objections never lead to
 //! less. Whoever is unknown is tried as both, and where that matters the decision is undecided and the graver way is
-//! taken: silence never passes anything.
+//! taken. While anybody is unknown nothing passes: silence is never approval.
 
 use super::{
     Percent,
@@ -130,18 +130,27 @@ impl Rule {
 
     fn decide_counts(&self, objecting: usize, clear: usize, unknown: usize) -> Decision {
         let asked = objecting + clear + unknown;
-        let possible: BTreeSet<Outcome> =
+        let mut possible: BTreeSet<Outcome> =
             (objecting..=objecting + unknown).map(|objections| self.outcome(objections, asked)).collect();
+        // However few they are, and even if their objections alone would change nothing.
+        let held_back = unknown > 0 && possible.iter().all(|outcome| *outcome == Outcome::Pass);
+        if held_back {
+            possible.insert(Outcome::SecondOpinion);
+        }
         let worst = possible.last().copied().unwrap_or(Outcome::Pass);
         let (ruling, follow) = if asked == 0 {
             let reason = "nobody was asked".to_owned();
             let possible = vec![Outcome::Pass, Outcome::SecondOpinion, Outcome::Fix];
             (Ruling::Undecided { possible, reason }, Outcome::SecondOpinion)
         } else if possible.len() > 1 {
-            let reason = format!(
-                "{objecting} of {asked} object, and {unknown} without an answer to count could make it {}",
-                objecting + unknown
-            );
+            let reason = if held_back {
+                format!("{objecting} of {asked} object, but nothing passes while {unknown} gave no answer to count")
+            } else {
+                format!(
+                    "{objecting} of {asked} object, and {unknown} without an answer to count could make it {}",
+                    objecting + unknown
+                )
+            };
             // With no objection at all there is nothing that could be fixed; others have to look first.
             let follow = if objecting == 0 { worst.min(Outcome::SecondOpinion) } else { worst };
             (Ruling::Undecided { possible: possible.into_iter().collect(), reason }, follow)

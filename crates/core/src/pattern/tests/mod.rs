@@ -3,6 +3,7 @@
 mod aging;
 mod drift;
 mod exploring;
+mod following;
 mod outcome;
 mod properties;
 mod recommending;
@@ -55,4 +56,11 @@ pub(super) fn said(recommended: &Recommended) -> String {
 
 pub(super) fn recommended(table: Option<&str>, tallies: &[Tally]) -> Recommended {
     recommend(&asked(&settings(), table), tallies).recommended
+}
+
+/// Where a choice goes by it.
+pub(super) fn routed(table: Option<&str>, tallies: &[Tally]) -> Result<Followed, String> {
+    let settings = settings();
+    let asked = asked(&settings, table);
+    follow(&asked, tallies, &recommend(&asked, tallies))
 }

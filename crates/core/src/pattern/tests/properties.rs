@@ -79,6 +79,17 @@ fn any_past() -> impl Strategy<Value = Past> {
     })
 }
 
+/// Where a choice goes when experience has a say in it.
+fn went(table: Option<&str>, tallies: &[Tally]) -> Option<String> {
+    routed(table, tallies).ok().map(|followed| followed.tier)
+}
+
+fn with(tallies: &[Tally], more: Tally) -> Vec<Tally> {
+    let mut all = tallies.to_vec();
+    all.push(more);
+    all
+}
+
 /// Where a tier stands; what is not in the order is nowhere.
 fn place(tier: &str) -> Option<usize> {
     TIERS.iter().position(|other| *other == tier)
@@ -110,9 +121,28 @@ proptest! {
             if below && table == Some("opus") {
                 prop_assert!(*success_percent + 1e-3 >= f64::from(settings.below_top_percent));
             }
-            let mut whole = Tally::default();
-            tallies.iter().filter(|tally| tally.tier == *tier).for_each(|tally| whole.add(tally));
-            prop_assert!(!below || *samples == whole.proven.saturating_add(whole.failures));
+            let cheaper = found.tiers.iter().filter(|other| place(&other.name) < place(tier));
+            for other in cheaper.filter(|other| other.samples >= u64::from(settings.samples) && other.weight >= 1.0) {
+                let line = if table == Some("opus") { settings.below_top_percent } else { settings.success_percent };
+                let marked = hard.is_some() && table == Some("opus");
+                prop_assert!(marked || other.success_percent < f64::from(line) + 1e-3, "{tier} before {other:?}");
+            }
+        }
+        let asked = Asked { hard, ..asked(&settings, table) };
+        match follow(&asked, &tallies, &found) {
+            Ok(Followed { tier, reason }) => {
+                prop_assert!(place(&tier).is_some() && !reason.is_empty());
+                if place(&tier) < table.and_then(place) {
+                    let mut whole = Tally::default();
+                    tallies.iter().filter(|tally| tally.tier == tier).for_each(|tally| whole.add(tally));
+                    prop_assert!(whole.proven.saturating_add(whole.failures) >= u64::from(settings.samples), "{tier}");
+                    prop_assert!(table != Some("opus") || hard.is_none());
+                }
+                if found.recommended.tier() != Some(&tier) && let Some(wanted) = found.recommended.tier() {
+                    prop_assert!(reason.contains(wanted), "{reason} says nothing about {wanted}");
+                }
+            }
+            Err(why) => prop_assert!(why.starts_with(found.recommended.reason()), "{why}"),
         }
         for standing in found.tiers.iter().chain(&found.models) {
             let Standing { success_percent, lower_percent, upper_percent, .. } = standing;
@@ -129,6 +159,7 @@ proptest! {
     fn the_order_of_the_tallies_does_not_matter(tallies in vec(any_tally(), 0..8), table in any_table()) {
         let turned: Vec<Tally> = tallies.iter().rev().cloned().collect();
         prop_assert_eq!(said(&recommended(table, &tallies)), said(&recommended(table, &turned)));
+        prop_assert_eq!(went(table, &tallies), went(table, &turned));
     }
 
     #[test]
@@ -138,11 +169,12 @@ proptest! {
         more in 1..20_u64,
     ) {
         if let Some(tier) = recommended(table, &tallies).tier() {
-            let mut better = tallies.clone();
-            better.push(tally(tier, more, 0));
-            let now = recommended(table, &better);
-            prop_assert!(now.tier().is_some(), "{tier}, then nothing: {}", now.reason());
-            prop_assert!(now.tier().and_then(place) <= place(tier), "{tier}, then {now:?}");
+            let now = recommended(table, &with(&tallies, tally(tier, more, 0)));
+            prop_assert!(now.tier().and_then(place) <= place(tier) && now.tier().is_some(), "{tier}, then {now:?}");
+        }
+        if let Some(tier) = went(table, &tallies) {
+            let now = went(table, &with(&tallies, tally(&tier, more, 0)));
+            prop_assert!(now.as_deref().and_then(place) <= place(&tier) && now.is_some(), "{tier}, then {now:?}");
         }
     }
 
@@ -153,12 +185,16 @@ proptest! {
         cheaper in 0..5_usize,
         more in 1..20_u64,
     ) {
+        let worse = with(&tallies, tally(TIERS[cheaper], 0, more));
         let before = recommended(table, &tallies);
-        if let Some(tier) = before.tier() && cheaper < place(tier).unwrap() {
-            let mut worse = tallies.clone();
-            worse.push(tally(TIERS[cheaper], 0, more));
+        if before.tier().and_then(place) > Some(cheaper) {
             let now = recommended(table, &worse);
             prop_assert_ne!(now.tier(), Some(TIERS[cheaper]), "{:?}, then {:?}", before, now);
+        }
+        let before = went(table, &tallies);
+        if before.as_deref().and_then(place) > Some(cheaper) {
+            let now = went(table, &worse);
+            prop_assert_ne!(now.as_deref(), Some(TIERS[cheaper]), "{:?} before", before);
         }
     }
 

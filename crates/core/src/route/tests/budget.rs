@@ -8,6 +8,7 @@ fn line(kind: Kind, name: &str, used: i64) -> Line {
     Line {
         key: Key::new(kind, name),
         billing: Billing::Token,
+        period: None,
         unit: Unit::Usd,
         limit: 1000,
         from: 0,
@@ -210,14 +211,120 @@ fn what_is_paid_for_comes_first_within_a_list_but_not_before_a_first_choice() {
 #[test]
 fn what_changes_nothing_is_still_said() {
     let notes = [line(Kind::Batch, "night", 900), line(Kind::Task, "t1", 800), allowance("b", 940)];
-    let found = chosen(&under(&notes, Urgency::Normal), "sonnet");
+    let found = chosen(&under(&notes, Urgency::Critical), "sonnet");
     // What is paid for is used to its end.
     assert_eq!(outcome(&found), ("b/s2".to_owned(), Some("sonnet"), None));
     let expected = "b is paid for already and comes first: provider b has used 94 % of 1000 requests; \
-                    batch night has used 90 % of $0.000001000; task t1 has used 80 % of $0.000001000";
+                    batch night has used 90 % of $0.000001000; critical, so it keeps its tier; \
+                    task t1 has used 80 % of $0.000001000; critical, so it keeps its tier; \
+                    provider b has used 94 % of 1000 requests; critical, so it keeps its tier";
     assert_eq!(said(&found), expected);
     assert_eq!(said(&chosen(&under(&[], Urgency::Normal), "sonnet")), "none is set");
     assert_eq!(said(&chosen(&under(&[provider_line("c", 1)], Urgency::Normal), "a/s1")), "within it");
+}
+
+#[test]
+fn a_batch_and_a_task_degrade_like_everything_together() {
+    for (kind, whose) in [(Kind::Batch, "batch x"), (Kind::Task, "task x")] {
+        let found = chosen(&under(&[line(kind, "x", 850)], Urgency::Normal), "pro");
+        assert_eq!(outcome(&found), ("a/h1".to_owned(), Some("haiku"), Some("pro")));
+        let told = format!("tier pro gives way to sonnet: {whose} has used 85 % of $0.000001000");
+        assert!(found.warnings.contains(&told) && said(&found).starts_with(&told), "{:#?}", found.trace);
+        let spent = under(&[line(kind, "x", 950)], Urgency::Normal);
+        assert!(matches!(spent.resolve("tier=pro", Needs::default()), Err(RouteError::Closed { .. })));
+    }
+}
+
+/// The tiers of `listed`, a dear and a cheap model that no tier lists, and models with eyes in the named places.
+fn furnished(lines: &[Line], eyes: &[&str]) -> World {
+    let mut world = under(lines, Urgency::Normal);
+    let strangers = vec![model("grand", 600.0), model("small", 9.0)];
+    world.catalogue.providers.insert("lux".into(), provider(Source::Config, false, strangers));
+    for (id, provider) in &mut world.catalogue.providers {
+        for model in provider.models.values_mut() {
+            model.image_input = eyes.contains(&format!("{id}/{}", model.id).as_str());
+        }
+    }
+    world
+}
+
+#[test]
+fn a_provider_that_is_used_up_makes_its_tiers_give_way_to_cheaper_ones_only() {
+    let why = "provider b has used 96 % of $0.000001000";
+    let spent = |names: &[&str]| names.iter().map(|name| provider_line(name, 960)).collect::<Vec<_>>();
+    // (used up, tier) → (model, its tier, the tier that gave way)
+    let table = [
+        (&["b"][..], "opus", Some(("a/p1", Some("pro"), Some("opus")))),
+        (&["b"], "sonnet", Some(("a/s1", Some("sonnet"), None))),
+        (&["a", "b"], "opus", Some(("c/s3", Some("sonnet"), Some("opus")))),
+        (&["a"], "pro", Some(("b/s2", Some("sonnet"), Some("pro")))),
+        // Nothing of any tier is left: what stands in is cheaper, and of no tier.
+        (&["a", "b", "c"], "opus", Some(("lux/small", None, Some("opus")))),
+        (&["a", "b", "c"], "sonnet", Some(("lux/small", None, Some("sonnet")))),
+        (&["a", "b", "c"], "flash", None),
+        (&["a", "b", "c"], "haiku", None),
+        (&["a", "b"], "flash", None),
+    ];
+    for (names, tier, expected) in table {
+        let world = furnished(&spent(names), &[]);
+        match (world.resolve(&format!("tier={tier}"), Needs::default()), expected) {
+            (Ok(found), Some((model, used, requested))) => {
+                assert_eq!(outcome(&found), (model.to_owned(), used, requested), "{names:?} {tier}");
+                let told = |text: &String| text.contains("has used 96 % of $0.000001000");
+                assert_eq!(found.warnings.iter().any(told), requested.is_some(), "{:?}", found.warnings);
+                assert_eq!(told(&found.reason), requested.is_some(), "{}", found.reason);
+            }
+            (Err(RouteError::Unaffordable { what, why }), None) => {
+                assert_eq!((what, why), (format!("tier {tier}"), "provider a has used 96 % of $0.000001000".into()));
+            }
+            (found, expected) => panic!("{names:?} {tier}: {found:?} for {expected:?}"),
+        }
+    }
+    let found = chosen(&furnished(&spent(&["b"]), &[]), "opus");
+    assert_eq!(found.warnings, [format!("tier opus gives way to pro: {why}")]);
+    let lone = chosen(&furnished(&spent(&["a", "b", "c"]), &[]), "opus");
+    assert_eq!(lone.warnings, [format!("tier opus: the budget keeps its models away ({why}); lux/small stands in")]);
+    assert!(lone.rejected.iter().any(|group| group.why == "is not known to be cheaper" && group.count == 1));
+    // What failed there is not exchanged for something dear either.
+    let (_, error) = walk(&furnished(&spent(&["a", "b", "c"]), &[]), routed("opus"), &[LIMIT]);
+    assert!(error.is_some_and(|error| error.to_string().contains(why)));
+}
+
+#[test]
+fn what_is_needed_is_looked_for_in_each_cheaper_tier() {
+    let images = Needs { images: 1, ..Needs::default() };
+    let cap = |used| [line(Kind::Tier, "opus", used)];
+    // (used of the tier's limit, who has eyes) → (model, its tier, the tier that gave way)
+    let all = ["b/o1", "b/h2", "lux/grand"];
+    let table = [
+        (940, &all[..], Some(("b/h2", Some("haiku"), Some("opus")))),
+        (950, &all, Some(("b/h2", Some("haiku"), Some("opus")))),
+        (940, &["b/o1", "lux/small"], Some(("lux/small", Some("pro"), Some("opus")))),
+        // Until the stop it stays where it is, on its own account; after that nobody else pays for it.
+        (940, &["b/o1", "lux/grand"], Some(("b/o1", Some("opus"), None))),
+        (950, &["b/o1", "lux/grand"], None),
+    ];
+    for (used, eyes, expected) in table {
+        let world = furnished(&cap(used), eyes);
+        match (world.resolve("tier=opus", images), expected) {
+            (Ok(found), Some((model, tier, requested))) => {
+                assert_eq!(outcome(&found), (model.to_owned(), tier, requested), "{used} {eyes:?}: {:#?}", found.trace);
+                assert!(said(&found).contains("tier opus has used 9"), "{}", said(&found));
+            }
+            (Err(error @ RouteError::Unaffordable { .. }), None) => {
+                let why = "tier opus is over its budget, and no cheaper model that fits is known: \
+                           tier opus has used 95 % of $0.000001000";
+                assert_eq!(error.to_string(), why);
+            }
+            (found, expected) => panic!("{used} {eyes:?}: {found:?} for {expected:?}"),
+        }
+    }
+    // A model of the tier that is used up does not stand in for another tier, whose account would pay for it.
+    let world = furnished(&cap(950), &["b/o1", "lux/grand"]);
+    let found = world.resolve("tier=sonnet", images).unwrap();
+    assert_eq!(outcome(&found), ("lux/grand".to_owned(), Some("sonnet"), None), "{:#?}", found.rejected);
+    let below = furnished(&[line(Kind::Tier, "opus", 800)], &[]);
+    assert_eq!(outcome(&chosen(&below, "opus")), ("a/p1".to_owned(), Some("pro"), Some("opus")));
 }
 
 #[test]

@@ -311,10 +311,12 @@ fn the_budget_lowers_a_tier_and_closes_a_provider() {
     world.advice.budget.is_set = true;
     world.advice.budget.degraded.insert("opus".into(), "80 % of today's budget is spent".into());
     let lowered = world.resolve("tier=opus", Needs::default()).unwrap();
-    assert_eq!((lowered.tier.as_deref(), lowered.requested_tier.as_deref()), (Some("pro"), Some("opus")));
-    assert!(lowered.warnings[0].starts_with("tier opus gives way to pro"), "{:?}", lowered.warnings);
+    assert_eq!((lowered.tier.as_deref(), lowered.requested_tier.as_deref()), (Some("sonnet"), Some("opus")));
+    // The tier between the two has no model here.
+    assert!(lowered.warnings[0].starts_with("tier opus gives way to sonnet"), "{:?}", lowered.warnings);
     world.advice.budget.exhausted.insert("openai".into(), "openai has spent its budget".into());
-    assert_eq!(world.resolve("tier=sonnet", Needs::default()).unwrap().model.provider, "local");
+    let found = world.resolve("tier=sonnet", Needs::default()).unwrap();
+    assert_eq!((found.model.to_string().as_str(), found.requested_tier.as_deref()), ("local/eyes", Some("sonnet")));
     let refused = world.resolve("openai/gpt-6-sol", Needs::default()).unwrap_err();
     assert!(matches!(refused, RouteError::OverBudget { .. }), "{refused}");
 }

@@ -114,12 +114,33 @@ fn found_in<'a>(scene: &'a Scene, model: &ModelRef) -> Option<&'a Model> {
     model.variant.as_ref().is_none_or(|variant| found.variants.contains(variant)).then_some(found)
 }
 
-/// The tier that the budget leaves of the one that was asked for.
-fn affordable(scene: &Scene, tier: &str) -> String {
+/// The models that a tier lists and that would do, whatever they cost.
+fn own<'a>(scene: &'a Scene, goal: &'a Goal, tier: &str) -> impl Iterator<Item = ModelRef> + use<'a> {
+    let mut rich = scene.clone();
+    rich.advice.budget.exhausted.clear();
+    let would_do = move |name: &ModelRef| {
+        found_in(&rich, name).is_some_and(|model| suits(&rich, goal, model)) && usable(&rich, &name.provider)
+    };
+    scene.config.tiers[tier].iter().map(|name| name.parse::<ModelRef>().unwrap()).filter(would_do)
+}
+
+/// The first of them that can be asked now.
+fn ready(scene: &Scene, goal: &Goal, tier: &str) -> Option<ModelRef> {
+    own(scene, goal, tier).find(|name| usable(scene, &name.provider) && !barred(scene, &name.provider, &name.model))
+}
+
+/// Whether the budget has a say in a tier at all: it gives way, or one of its own waits for nothing but money.
+fn restrained(scene: &Scene, goal: &Goal, tier: &str) -> bool {
+    let only_money = |name: &ModelRef| !barred(scene, &name.provider, &name.model);
+    scene.advice.budget.degraded.contains_key(tier)
+        || (ready(scene, goal, tier).is_none() && own(scene, goal, tier).any(|name| only_money(&name)))
+}
+
+/// The tiers from one down to the cheapest.
+fn downwards<'a>(scene: &'a Scene, tier: &str) -> impl Iterator<Item = &'a String> {
     let order = &scene.config.tier_order;
     let place = order.iter().position(|own| own == tier).unwrap();
-    let left = order[..=place].iter().rev().find(|tier| !scene.advice.budget.degraded.contains_key(*tier));
-    left.unwrap_or(&order[0]).clone()
+    order[..=place].iter().rev()
 }
 
 fn names_are_known(scene: &Scene) -> bool {
@@ -149,6 +170,11 @@ proptest! {
         let goal = goal(&scene);
         prop_assume!(goal != Goal::One);
         let found = resolve(&scene.question());
+        if let Goal::Tier(tier) = &goal && restrained(&scene, &goal, tier) {
+            // Then not everything that fits may be taken: see below.
+            prop_assert!(found.is_err() || fitting(&scene, &goal).next().is_some(), "{:?}", found);
+            return Ok(());
+        }
         prop_assert_eq!(found.is_ok(), fitting(&scene, &goal).next().is_some(), "{:?}", found);
         let Ok(found) = found else { return Ok(()) };
         if barred(&scene, &found.model.provider, &found.model.model) {
@@ -162,18 +188,50 @@ proptest! {
         prop_assume!(names_are_known(&scene));
         let goal = goal(&scene);
         let Goal::Tier(asked) = &goal else { return Ok(()) };
-        let Ok(found) = resolve(&scene.question()) else { return Ok(()) };
-        let tier = affordable(&scene, asked);
-        prop_assert_eq!(found.tier.as_ref(), Some(&tier));
-        prop_assert_eq!(found.requested_tier.as_ref(), Some(asked).filter(|asked| **asked != tier));
-        let ready = scene.config.tiers[&tier].iter().map(|name| name.parse::<ModelRef>().unwrap()).find(|name| {
-            found_in(&scene, name).is_some_and(|model| suits(&scene, &goal, model))
-                && usable(&scene, &name.provider)
-                && !barred(&scene, &name.provider, &name.model)
-        });
-        if let Some(ready) = ready {
-            prop_assert_eq!(found.model, ready);
+        let free = |tier: &&String| {
+            !scene.advice.budget.degraded.contains_key(*tier) && ready(&scene, &goal, tier).is_some()
+        };
+        let is_restrained = restrained(&scene, &goal, asked);
+        let tier = if is_restrained { downwards(&scene, asked).find(free).cloned() } else { Some(asked.clone()) };
+        let found = resolve(&scene.question());
+        let (Ok(found), Some(tier)) = (&found, &tier) else {
+            prop_assert!(found.is_err() || is_restrained);
+            prop_assert!(tier.is_none() || !is_restrained, "{:?}", found);
+            return Ok(());
+        };
+        prop_assert_eq!(found.tier.as_ref(), Some(tier));
+        prop_assert_eq!(found.requested_tier.as_ref(), Some(asked).filter(|asked| *asked != tier));
+        if let Some(ready) = ready(&scene, &goal, tier) {
+            prop_assert_eq!(&found.model, &ready);
         }
+    }
+
+    #[test]
+    fn the_budget_leads_to_nothing_that_costs_as_much(scene in scene()) {
+        prop_assume!(names_are_known(&scene));
+        let goal = goal(&scene);
+        let Goal::Tier(asked) = &goal else { return Ok(()) };
+        prop_assume!(restrained(&scene, &goal, asked));
+        let found = match resolve(&scene.question()) {
+            Ok(found) => found,
+            Err(error) => {
+                let by_money = matches!(error, RouteError::Unaffordable { .. });
+                prop_assert!(by_money || own(&scene, &goal, asked).next().is_none(), "{:?}", error);
+                return Ok(());
+            }
+        };
+        let lists = |tier: &&String| {
+            scene.config.tiers[*tier].iter().any(|name| name.parse::<ModelRef>().unwrap().base() == found.model.base())
+        };
+        if downwards(&scene, asked).any(|tier| lists(&tier) && Some(tier) == found.tier.as_ref()) {
+            return Ok(());
+        }
+        let price = found_in(&scene, &found.model).unwrap().price;
+        for name in own(&scene, &goal, asked) {
+            let other = found_in(&scene, &name).unwrap().price;
+            prop_assert!(price.input <= other.input && price.output <= other.output && price != other, "{:?}", found);
+        }
+        prop_assert!(found.warnings.iter().any(|said| said.contains("spent") || said.contains("empty")));
     }
 
     #[test]
@@ -223,7 +281,8 @@ proptest! {
             }
         }
         let by_score = found.trace.iter().any(|step| step.chosen && step.step == Step::Score);
-        if !by_score || barred(&scene, &found.model.provider, &found.model.model) {
+        let restrained = matches!(&goal, Goal::Tier(tier) if restrained(&scene, &goal, tier));
+        if !by_score || restrained || barred(&scene, &found.model.provider, &found.model.model) {
             return Ok(());
         }
         let wants: &[Capability] = match &goal {
@@ -344,7 +403,12 @@ fn moves_as_it_should(
         let order = &scene.config.tier_order;
         let is_weaker = order[..=from.unwrap()].iter().any(|tier| lists(tier, &found.model));
         prop_assert!(!is_weaker || lists(found.tier.as_ref().unwrap(), &found.model), "{:?}", found.model);
-    } else if chain(&scene.config, agent, before.tier.as_deref()).1.is_empty() && before.tier.is_some() {
+    } else if chain(&scene.config, agent, before.tier.as_deref()).1.is_empty()
+        && before.tier.is_some()
+        // Where money has a say, what is left may be of a cheaper tier.
+        && scene.advice.budget.exhausted.is_empty()
+        && scene.advice.budget.degraded.is_empty()
+    {
         prop_assert_eq!(&found.tier, &before.tier);
     }
     Ok(())

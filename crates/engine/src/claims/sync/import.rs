@@ -21,6 +21,7 @@ use std::{
     path::Path,
 };
 use switchyard_core::{
+    budget::Urgency,
     route::{Selector, check_names},
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
     todo::{Blocking, Checkbox, Document, Field, Pickup, Skipped, TaskLine, pickable},
@@ -166,6 +167,7 @@ async fn order(
         verify: Vec::new(),
         allow_paths: Vec::new(),
         max_cost: None,
+        urgency: Urgency::Normal,
         estimate_seconds: line.estimate.as_ref().map(|estimate| estimate.total.as_secs()),
         attempts: None,
         labels: line.tags.clone(),

@@ -17,6 +17,7 @@ use std::{
     sync::Arc,
 };
 use switchyard_core::{
+    budget::Urgency,
     config::{Config, Layered},
     task::{Agent, Deliver, Gate, Place, State, Tally, Task, TaskId, TaskSpec},
 };
@@ -120,6 +121,7 @@ impl Yard {
             verify: Vec::new(),
             allow_paths: Vec::new(),
             max_cost: None,
+            urgency: Urgency::Normal,
             estimate_seconds: None,
             attempts: None,
             labels: Vec::new(),

@@ -36,10 +36,10 @@ pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &Line) 
     let settled = twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await;
     warnings.extend(settled.as_ref().err().map(|error| format!("the dispatch could not be recorded: {error}")));
     if !known {
-        warnings.push(if answered.usage_known {
-            format!("no price is known for {model}, so the cost is not known")
-        } else {
-            "the provider did not report all of its tokens, so the cost is an estimate".into()
+        warnings.push(match (answered.usage_known, cost) {
+            (true, _) => format!("no price is known for {model}, so the cost is not known"),
+            (false, Nano::ZERO) => "the provider reported no tokens, so the cost is not known".into(),
+            (false, _) => "the provider did not report all of its tokens, so the cost is an estimate".into(),
         });
     }
     Ok(Outcome {

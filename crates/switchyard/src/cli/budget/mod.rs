@@ -1,5 +1,6 @@
 //! `switchyard budget`: limits, how far they are used, and what was spent on what.
 
+mod burn;
 mod report;
 mod rules;
 mod status;
@@ -27,7 +28,7 @@ pub enum BudgetCommand {
     Check(status::CheckArgs),
     /// Show where each tier would go under the budget, here and now
     Recommend(status::RecommendArgs),
-    /// Show how fast limits are used, and when they will be used up
+    /// Show how fast each provider spends and each limit is used, and when it will be used up
     BurnRate(status::StatusArgs),
     /// Enter an amount that was spent elsewhere
     Record(rules::RecordArgs),
@@ -88,7 +89,7 @@ pub async fn run(global: &Global, command: &BudgetCommand) -> Result<ExitCode, F
         BudgetCommand::Status(args) => status::status(&context, format, args).await,
         BudgetCommand::Check(args) => status::check(&context, format, args).await,
         BudgetCommand::Recommend(args) => status::recommend(&context, format, args).await,
-        BudgetCommand::BurnRate(args) => status::burn_rate(&context, format, args).await,
+        BudgetCommand::BurnRate(args) => burn::burn_rate(&context, format, args).await,
         BudgetCommand::Report(args) => report::report(&context, format, args).await,
     }
 }

@@ -37,6 +37,9 @@ pub struct ReportArgs {
 }
 
 pub async fn report(context: &Context, format: Format, args: &ReportArgs) -> Result<ExitCode, Failure> {
+    if args.csv && format == Format::Json {
+        return Err(Failure::usage("--csv and --json are two forms of one report", "leave one of the two out"));
+    }
     let clock = clock(context)?;
     let now = now_micros();
     let from = clock.days_before(now, i64::from(args.days) - 1).from;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::{process::ExitCode, time::Duration};
 use switchyard_core::{
     Nano,
-    budget::{Kind, Level, Line, Unit, burn_rate as rate_of},
+    budget::{Kind, Level, Line, Unit},
     duration,
     route::{Needs, Selector, resolve},
 };
@@ -20,11 +20,8 @@ use switchyard_engine::{
     catalogue::Refresh,
     choose::surroundings,
 };
-use switchyard_host::{clock::now_micros, day::DayClock};
-use switchyard_store::{BudgetPeriod, bucket};
-
-/// Full days that the mean is taken over.
-const MEAN_DAYS: i64 = 7;
+use switchyard_host::day::DayClock;
+use switchyard_store::BudgetPeriod;
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
@@ -39,7 +36,12 @@ pub struct StatusArgs {
 }
 
 impl StatusArgs {
-    async fn lines(&self, context: &Context) -> Result<Vec<Line>, Failure> {
+    /// Whether a row about this provider is wanted.
+    pub(super) fn shows(&self, provider: &str) -> bool {
+        self.provider.as_ref().is_none_or(|wanted| wanted == provider)
+    }
+
+    pub(super) async fn lines(&self, context: &Context) -> Result<Vec<Line>, Failure> {
         let concern = Concern {
             task: self.task.as_deref(),
             batch: self.batch.as_deref(),
@@ -72,12 +74,12 @@ pub struct RecommendArgs {
 
 fn document(line: &Line) -> Value {
     let usd = |amount: i64| (line.unit == Unit::Usd).then(|| Nano(amount).as_usd());
-    json!({"key": line.key, "billing_type": line.billing, "unit": line.unit, "limit": line.limit,
+    json!({"key": line.key, "billing_type": line.billing, "period_id": line.period, "unit": line.unit, "limit": line.limit,
         "limit_usd": usd(line.limit), "settled": line.settled, "settled_usd": usd(line.settled),
         "reserved": line.reserved, "reserved_usd": usd(line.reserved), "left": line.left(), "left_usd": usd(line.left()),
         "percent": line.percent(), "level": line.level(), "unknown_costs": line.unknown,
         "degrade_percent": line.degrade_percent, "stop_percent": line.stop_percent,
-        "from_ms": line.from / 1000, "until_ms": (line.until != i64::MAX).then_some(line.until / 1000)})
+        "from_ms": (line.from != 0).then_some(line.from / 1000), "until_ms": (line.until != i64::MAX).then_some(line.until / 1000)})
 }
 
 fn worst(lines: &[Line]) -> Level {
@@ -170,7 +172,12 @@ fn show(lines: &[Line], clock: &DayClock) {
 
 pub async fn check(context: &Context, format: Format, args: &CheckArgs) -> Result<ExitCode, Failure> {
     let mut found = lines(context, Concern::default()).await?;
-    let tier = args.tier.as_deref().map(|name| context.config.tier_named(name).unwrap_or(name));
+    let tier = match args.tier.as_deref().map(|name| (name, context.config.tier_named(name))) {
+        Some((name, None)) => {
+            return Err(Failure::usage(format!("there is no tier `{name}`"), "see `switchyard tiers`"));
+        }
+        known => known.and_then(|(_, tier)| tier),
+    };
     found.retain(|line| match line.key.kind {
         Kind::Overall => true,
         Kind::Provider => line.key.name == args.provider,
@@ -222,53 +229,6 @@ pub async fn recommend(context: &Context, format: Format, args: &RecommendArgs) 
     match format {
         Format::Json => ui::json(&json!({"tiers": documents})),
         Format::People => ui::result(&ui::table(&["TIER", "USE", "MODEL", "WHY"], &rows)),
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub async fn burn_rate(context: &Context, format: Format, args: &StatusArgs) -> Result<ExitCode, Failure> {
-    let found = args.lines(context).await?;
-    let clock = clock(context)?;
-    let now = now_micros();
-    let week = clock.days_before(now, MEAN_DAYS);
-    let mut rows = Vec::new();
-    let mut documents = Vec::new();
-    for line in &found {
-        let earlier = context.store.spent(&line.key, bucket(week.from), bucket(week.until)).await?;
-        let earlier = match line.unit {
-            Unit::Usd => earlier.cost.0,
-            Unit::Requests => i64::try_from(earlier.attempts).unwrap_or(i64::MAX),
-            Unit::Tokens => i64::try_from(earlier.tokens).unwrap_or(i64::MAX),
-        };
-        let days = u32::try_from(MEAN_DAYS).unwrap_or_default();
-        let rate = rate_of(line.settled, line.from, now, line.until, line.left(), earlier, days);
-        let gone = match rate.exhausted_at {
-            None => "not at this rate".to_owned(),
-            Some(at) if at <= now => "now".to_owned(),
-            Some(at) if rate.before_the_end => clock.show(at),
-            Some(_) => "not before it begins anew".to_owned(),
-        };
-        rows.push(vec![
-            line.key.to_string(),
-            line.unit.show(rate.per_hour),
-            line.unit.show(rate.daily_mean),
-            line.unit.show(line.left()),
-            gone,
-        ]);
-        documents.push(json!({"key": line.key, "unit": line.unit, "per_hour": rate.per_hour,
-            "daily_mean_7d": rate.daily_mean, "left": line.left(), "exhausted_at_ms": rate.exhausted_at.map(|at| at / 1000),
-            "before_the_end": rate.before_the_end, "time_zone": context.config.budget.time_zone}));
-    }
-    match format {
-        Format::Json => ui::json(&json!({"rates": documents})),
-        Format::People if rows.is_empty() => ui::note("no limit is set"),
-        Format::People => {
-            ui::result(&ui::table(&["WHOSE", "AN HOUR", "A DAY (7-DAY MEAN)", "LEFT", "USED UP"], &rows));
-            ui::note(&format!(
-                "days begin at {} ({})",
-                context.config.budget.day_starts_at, context.config.budget.time_zone
-            ));
-        }
     }
     Ok(ExitCode::SUCCESS)
 }

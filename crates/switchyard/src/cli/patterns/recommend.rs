@@ -8,7 +8,7 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use std::{path::PathBuf, process::ExitCode};
-use switchyard_core::pattern::{Recommendation, Recommended, by_model};
+use switchyard_core::pattern::{Followed, Recommendation, Recommended, by_model};
 use switchyard_engine::{
     Context,
     experience::{Scope, Task, known, since},
@@ -43,6 +43,8 @@ pub struct Advice {
     recommendation: Recommendation,
     /// The model itself, or the one with the best record in the tier.
     model: Option<String>,
+    /// Where routing goes by it, or why it stays with the table.
+    routing: Result<Followed, String>,
 }
 
 pub async fn recommend(global: &Global, args: &RecommendArgs) -> Result<ExitCode, Failure> {
@@ -83,7 +85,12 @@ pub async fn advise(
     };
     let table = table.map(str::to_owned);
     let (scope, recommendation) = (found.scope, found.recommendation);
-    Ok(Advice { task_type: task_type.to_owned(), table, scope, recommendation, model })
+    let routing = if context.config.patterns.choose {
+        found.follow
+    } else {
+        Err("`patterns.choose` is off, so experience does not choose".to_owned())
+    };
+    Ok(Advice { task_type: task_type.to_owned(), table, scope, recommendation, model, routing })
 }
 
 /// The model of a tier that did best, if any did well.
@@ -134,6 +141,9 @@ impl Advice {
             "lower_percent": numbers.map(|(_, _, lower)| lower),
             "reason": self.recommendation.recommended.reason(),
             "table_tier": self.table,
+            "followed": self.is_followed(),
+            "routed_tier": self.routed_tier(),
+            "routed_reason": self.routed_reason(),
             "scope": scope,
             "tiers": self.recommendation.tiers,
             "models": self.recommendation.models,
@@ -160,6 +170,40 @@ impl Advice {
         self.recommendation.recommended.reason()
     }
 
+    /// Whether routing goes to what is recommended.
+    fn is_followed(&self) -> bool {
+        let wanted = self.recommendation.recommended.tier();
+        wanted.is_some() && wanted == self.routing.as_ref().ok().map(|followed| followed.tier.as_str())
+    }
+
+    /// Where such a task goes now.
+    fn routed_tier(&self) -> Option<&str> {
+        self.routing.as_ref().map_or(self.table.as_deref(), |followed| Some(followed.tier.as_str()))
+    }
+
+    fn routed_reason(&self) -> &str {
+        match &self.routing {
+            Ok(followed) => &followed.reason,
+            Err(why) => why,
+        }
+    }
+
+    /// What routing makes of it, in a sentence.
+    pub fn routing(&self) -> String {
+        match (&self.recommendation.recommended, self.is_followed()) {
+            (Recommended::Nothing { .. }, _) => "routing: as without experience".to_owned(),
+            (_, true) => "routing: goes there".to_owned(),
+            (Recommended::Model { .. }, false) => "routing: does not follow, since it takes tiers only".to_owned(),
+            (_, false) => {
+                let place = self.routed_tier().map_or_else(String::new, |tier| format!(" and goes to tier {tier}"));
+                let reason = self.routed_reason();
+                let why = reason.strip_prefix(self.reason()).unwrap_or(reason);
+                let why = why.strip_prefix("; not followed: ").unwrap_or(why);
+                format!("routing: does not follow{place}: {why}")
+            }
+        }
+    }
+
     /// Where such a task goes without any experience.
     pub fn table(&self) -> &str {
         self.table.as_deref().unwrap_or("–")
@@ -168,6 +212,7 @@ impl Advice {
     fn show(&self) {
         ui::frame(&self.headline());
         ui::result(&format!("why: {}", self.reason()));
+        ui::result(&self.routing());
         let place = match &self.scope {
             Scope::Repository(name) => format!("in {}", show::name(name)),
             Scope::Everywhere => "everywhere".to_owned(),

@@ -18,6 +18,7 @@ use switchyard_core::{
     route::{Needs, Resolution, Selector, TraceStep, estimate_tokens},
 };
 use switchyard_engine::{
+    budget::Purse,
     catalogue::{Origin, Refresh},
     choose::{Decision, Task, decide},
 };
@@ -101,8 +102,15 @@ pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure>
     let directory = input::directory(args.dir.as_ref())?;
     let context = settings.into_context().await?;
     let needs = Needs { context: estimate_tokens(&text), ..Need::all(&args.need) };
-    let task =
-        Task { selector, text: Some(&text), needs, directory: &directory, agent: args.agent.as_deref(), avoid: &[] };
+    let task = Task {
+        selector,
+        text: Some(&text),
+        needs,
+        directory: &directory,
+        agent: args.agent.as_deref(),
+        avoid: &[],
+        purse: Purse::default(),
+    };
     let refresh = if args.refresh { Refresh::Now } else { Refresh::IfStale };
     let decision = decide(&context, &task, refresh).await?;
     match global.format() {

@@ -14,7 +14,7 @@ use switchyard_core::{Nano, nearest::nearest, task::TaskId};
 use switchyard_engine::supervise::NewTaskOrder;
 
 /// What a JSON object may say: the flags, with `_` for `-`.
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "id",
     "description",
     "repo",
@@ -28,6 +28,7 @@ const KEYS: [&str; 23] = [
     "depends_on",
     "priority",
     "max_cost",
+    "critical",
     "estimate",
     "allow_path",
     "deliver",
@@ -132,6 +133,7 @@ fn set(wanted: &mut Wanted, key: &str, value: &Value) -> Result<(), String> {
         "depends_on" => wanted.depends_on = words(value, |word| word.parse::<TaskId>().map_err(|bad| bad.to_string()))?,
         "priority" => wanted.priority = value.as_i64().ok_or("write a whole number")?,
         "max_cost" => wanted.max_cost = Some(dollars(value)?),
+        "critical" => wanted.critical = value.as_bool().ok_or("write true or false")?,
         "estimate" => wanted.estimate = Some(estimate(&text_or_number(value)?)?),
         "allow_path" => wanted.allow_path = list(value)?,
         "deliver" => wanted.deliver = Some(How::from_str(&text(value)?, true)?),

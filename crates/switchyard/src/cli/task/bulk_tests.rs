@@ -2,7 +2,10 @@
 
 use super::*;
 use clap::{Args as _, FromArgMatches as _};
-use switchyard_core::task::{Agent, Deliver, Gate, Place};
+use switchyard_core::{
+    budget::Urgency,
+    task::{Agent, Deliver, Gate, Place},
+};
 
 fn flags(args: &[&str]) -> Wanted {
     let command = Wanted::augment_args(clap::Command::new("add"));
@@ -25,7 +28,7 @@ fn plain_lines_are_descriptions_and_flags_hold_for_each() {
 fn objects_say_all_that_flags_can() {
     let line = r#"{"id": "b", "description": "two\nlines", "repo": "/", "base": "main", "batch": "x", "verify": ["a", "b"],
         "tier": "opus", "model": "p/m", "task-type": "research", "need": "vision,tools", "depends_on": ["a", "c"],
-        "priority": -3, "max_cost": 0.5, "estimate": "2h", "allow_path": "src/**", "deliver": "merge", "attempts": 2,
+        "priority": -3, "max_cost": 0.5, "critical": true, "estimate": "2h", "allow_path": "src/**", "deliver": "merge", "attempts": 2,
         "label": ["l"], "parent": "p", "agent": "builder", "no_gate": true, "command": null}"#;
     let one_line = line.replace('\n', " ");
     let array = format!("[\n {line},\n {{\"command\": \"true\", \"in_place\": true}}\n]");
@@ -37,6 +40,7 @@ fn objects_say_all_that_flags_can() {
     let spec = &order.spec;
     assert_eq!((spec.deliver, spec.gate, spec.attempts), (Deliver::Merge, Gate::Open, Some(2)));
     assert_eq!((spec.max_cost, spec.estimate_seconds), (Nano::from_usd(0.5), Some(7200)));
+    assert_eq!((spec.urgency, found[1].spec.urgency), (Urgency::Critical, Urgency::Normal));
     assert_eq!((spec.verify.len(), spec.needs.len(), spec.labels.len()), (2, 2, 1));
     assert_eq!(spec.agent, Agent::Opencode { agent: Some("builder".to_owned()) });
     assert_eq!((found[1].spec.place, found[1].spec.description.as_str()), (Place::Directory, "true"));

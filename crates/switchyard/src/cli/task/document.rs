@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     task::{Agent, Gate, Place},
 };
 use switchyard_engine::Context;
@@ -68,6 +69,7 @@ impl Whole {
             "verify": spec.verify,
             "allow_paths": spec.allow_paths,
             "max_cost_usd": spec.max_cost.map(Nano::as_usd),
+            "critical": spec.urgency != Urgency::Normal,
             "estimate_seconds": spec.estimate_seconds,
             "most_attempts": spec.attempts,
             "labels": spec.labels,

@@ -9,6 +9,7 @@ use crate::{
 use std::process::ExitCode;
 use switchyard_core::{
     Nano,
+    budget::Urgency,
     compare::{clean, clean_line},
     task::{Agent, Receipt, TaskId},
 };
@@ -47,6 +48,7 @@ fn people(whole: &Whole) {
         ("command", command),
         ("model", spec.model.clone()),
         ("tier", spec.tier.clone()),
+        ("critical", (spec.urgency != Urgency::Normal).then(|| "yes".to_owned())),
         ("verify", listed(&spec.verify)),
         ("batch", task.batch.clone()),
         ("parent", task.parent.as_ref().map(TaskId::to_string)),

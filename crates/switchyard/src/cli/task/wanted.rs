@@ -7,7 +7,9 @@ use crate::{
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use switchyard_core::{
-    Nano, duration,
+    Nano,
+    budget::Urgency,
+    duration,
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
 };
 use switchyard_engine::supervise::NewTaskOrder;
@@ -47,6 +49,9 @@ pub struct Wanted {
     /// The most that it may cost, over all tries
     #[arg(long, value_name = "USD", value_parser = input::dollars)]
     pub max_cost: Option<Nano>,
+    /// Keep the tier when a budget is running low; the work still stops where the budget does
+    #[arg(long)]
+    pub critical: bool,
     /// How long a person would expect it to take, as in 2h; twice that is its deadline
     #[arg(long, value_name = "DURATION", value_parser = estimate)]
     pub estimate: Option<u64>,
@@ -123,6 +128,7 @@ impl Wanted {
             verify: self.verify.clone(),
             allow_paths: self.allow_path.clone(),
             max_cost: self.max_cost,
+            urgency: if self.critical { Urgency::Critical } else { Urgency::Normal },
             estimate_seconds: self.estimate,
             attempts: self.attempts,
             labels: self.label.clone(),
@@ -150,6 +156,7 @@ impl Wanted {
             ("task-type", self.task_type.is_some()),
             ("need", !self.need.is_empty()),
             ("max-cost", self.max_cost.is_some()),
+            ("critical", self.critical),
         ];
         let for_worktrees = [
             ("base", self.base.is_some()),

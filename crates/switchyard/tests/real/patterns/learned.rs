@@ -109,15 +109,22 @@ fn answers_that_nobody_has_judged_lead_nowhere_below_the_table() {
     }
     let (model, said, _) = led_to(&[], "weighing", "Weigh this");
     assert_eq!(model, "middle/m");
-    assert!(said.contains("haiku gave answers that nobody has judged"), "{said}");
+    assert!(said.contains("not followed: nobody has looked at 3 of its answers"), "{said}");
     let recommend = || yard.env.run(&["patterns", "recommend", "--json", "weighing"]);
-    recommend().expect_code(1);
+    // It qualifies, and that routing does not follow yet is said beforehand.
+    let told = recommend().expect_code(0).json();
+    let words = ["recommends", "tier", "followed", "routed_tier"].map(|name| &told[name]);
+    assert_eq!(json!(words), json!(["tier", "haiku", false, "sonnet"]), "{told:#}");
+    let people = yard.env.run(&["patterns", "recommend", "weighing"]);
+    let line = "routing: does not follow and goes to tier sonnet: nobody has looked at 3 of its answers";
+    assert!(people.expect_code(0).stdout.contains(line), "{}", people.stdout);
     // The same answers, judged: now there is proof.
     for (dispatch, _) in cheap {
         let judged = ["patterns", "record", "--json", "--dispatch", &dispatch.to_string(), "--outcome", "success"];
         assert_eq!(yard.env.run(&judged).expect_code(0).json()["outcome"]["evidence"], "reported");
     }
-    assert_eq!(recommend().expect_code(0).json()["tier"], "haiku");
+    let told = recommend().expect_code(0).json();
+    assert_eq!((&told["tier"], &told["followed"]), (&json!("haiku"), &json!(true)), "{told:#}");
     let (model, said, _) = led_to(&[], "weighing", "Weigh this");
     assert_eq!(model, "low/m");
     assert!(said.contains("haiku did 3 of 3 such tasks well"), "{said}");
