@@ -10,7 +10,7 @@ use super::{
     manifest::ConfigEntry,
     place::Place,
     report::{Answer, Change, Conflict, FileReport},
-    undo::put_back,
+    undo::{put_back, way_back},
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,8 @@ pub fn plan(
     let value = json!({"type": "local", "command": command, "enabled": true});
     let there = config_text::entry(text.as_deref().unwrap_or(MINIMAL)).map_err(fail)?;
     let ours = mine.filter(|mine| there.as_ref() == Some(&mine.value));
-    let untouched = mine.filter(|mine| found.is(&mine.sha256));
+    // Without the backup only the text can tell what is not ours.
+    let untouched = mine.filter(|mine| found.is(&mine.sha256) && way_back(&path, &mine.before) != Change::KeptLost);
     let base_text = match (&ours, untouched) {
         (Some(_), Some(mine)) => earlier(&path, &mine.before)?,
         (Some(mine), None) => {
@@ -78,7 +79,7 @@ pub fn plan(
         (Some(_), Some(_)) => Change::KeptForeign,
         (Some(_), None) => Change::Replace,
     };
-    let shown = shown(place, &path);
+    let shown = place.shown(&path);
     let diff = change.is_kept().then_some(()).or(change.touches().then_some(()));
     let diff = diff.map(|()| unified_config(&shown, text.as_deref().unwrap_or_default(), &after));
     if change.is_kept() {
@@ -113,7 +114,7 @@ impl ConfigStep {
     }
 
     pub fn told(&self, place: &Place) -> FileReport {
-        FileReport { path: shown(place, &self.path), change: self.change, diff: self.diff.clone() }
+        FileReport { diff: self.diff.clone(), ..FileReport::plain(place.shown(&self.path), self.change) }
     }
 }
 
@@ -136,31 +137,52 @@ enum To {
 pub fn undo(mine: &ConfigEntry) -> Result<ConfigUndo, PackError> {
     let path = mine.path.clone();
     let found = Found::at(&path)?;
-    let is_ours = found.is(&mine.sha256) || mine.replaces.as_deref().is_some_and(|sha256| found.is(sha256));
-    let (change, to) = if mine.before.matches(&found) {
-        (Change::Unchanged, To::Nothing)
-    } else if is_ours {
-        let change = if mine.before == Before::Absent { Change::Remove } else { Change::PutBack };
-        (change, To::Before(mine.before.clone()))
-    } else {
-        let text = text_of(&found).ok().flatten();
-        let entry = text.as_deref().and_then(|text| config_text::entry(text).ok().flatten());
-        match (text, entry) {
-            (Some(text), Some(entry)) if entry == mine.value => {
-                let without = config_text::unregister(&text, mine.made_section)
-                    .map_err(|source| PackError::Config { path: path.clone(), source })?;
-                (Change::Replace, To::Text(without))
-            }
-            // Another command under our name is the user's own.
-            (Some(_), Some(_)) => (Change::KeptEdited, To::Nothing),
-            (_, None) | (None, _) => (Change::Unchanged, To::Nothing),
+    if mine.before.matches(&found) {
+        return Ok(ConfigUndo { path, found, change: Change::Unchanged, to: To::Nothing });
+    }
+    match way_back(&path, &mine.before) {
+        change if change.touches() && mine.is_ours(&found) => {
+            Ok(ConfigUndo { path, found, change, to: To::Before(mine.before.clone()) })
         }
+        // Edited since, or what was there is lost: only our entry goes.
+        _ => turn_back(mine, None),
+    }
+}
+
+/// Our entry as it was `then`, or gone; all else in the file stays as it is now.
+pub fn turn_back(mine: &ConfigEntry, then: Option<&ConfigEntry>) -> Result<ConfigUndo, PackError> {
+    let path = mine.path.clone();
+    let found = Found::at(&path)?;
+    let text = text_of(&found).ok().flatten();
+    let entry = text.as_deref().and_then(|text| config_text::entry(text).ok().flatten());
+    let (change, to) = match (text, entry) {
+        (Some(_), Some(entry)) if then.is_some_and(|then| then.value == entry) => (Change::Unchanged, To::Nothing),
+        (Some(text), Some(entry)) if entry == mine.value => {
+            let turned = match then {
+                Some(then) => config_text::register(&text, &then.value).map(|registered| registered.text),
+                None => config_text::unregister(&text, mine.made_section),
+            };
+            let turned = turned.map_err(|source| PackError::Config { path: path.clone(), source })?;
+            (Change::Replace, To::Text(turned))
+        }
+        // Another command under our name is the user's own.
+        (Some(_), Some(_)) => (Change::KeptEdited, To::Nothing),
+        (_, None) | (None, _) => (Change::Unchanged, To::Nothing),
     };
     Ok(ConfigUndo { path, found, change, to })
 }
 
 impl ConfigUndo {
-    pub fn apply(&self, disk: &Disk) -> Result<(), PackError> {
+    pub fn apply(&self, disk: &Disk, mine: &ConfigEntry) -> Result<(), PackError> {
+        if self.change.touches() && Found::at(&self.path)? != self.found {
+            // Somebody has just written it: what they wrote stays, without our entry.
+            let again = turn_back(mine, None)?;
+            return again.carry_out(disk);
+        }
+        self.carry_out(disk)
+    }
+
+    fn carry_out(&self, disk: &Disk) -> Result<(), PackError> {
         match &self.to {
             To::Nothing => Ok(()),
             To::Before(before) => put_back(disk, &self.path, before),
@@ -177,8 +199,16 @@ impl ConfigUndo {
         }
     }
 
+    /// Keeps what is there, and notes what will be: no manifest will know that text as one of ours.
+    pub fn keep(&self, backup: &mut Backup) -> Result<Before, PackError> {
+        if let To::Text(text) = &self.to {
+            backup.leaves(&self.path, hash(text.as_bytes()));
+        }
+        backup.keep(&self.path, &self.found)
+    }
+
     pub fn told(&self, place: &Place) -> FileReport {
-        FileReport { path: shown(place, &self.path), change: self.change, diff: None }
+        FileReport::plain(place.shown(&self.path), self.change)
     }
 }
 
@@ -196,10 +226,6 @@ fn earlier(path: &Path, before: &Before) -> Result<Option<String>, PackError> {
         Before::File { sha256, backup, .. } => {
             Ok(Some(String::from_utf8_lossy(&content(path, backup, sha256)?).into_owned()))
         }
-        Before::Absent | Before::Link { .. } => Ok(None),
+        Before::Absent | Before::Link { .. } | Before::Lost { .. } => Ok(None),
     }
-}
-
-fn shown(place: &Place, path: &Path) -> String {
-    path.strip_prefix(place.root()).unwrap_or(path).display().to_string()
 }

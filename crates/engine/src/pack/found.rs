@@ -21,10 +21,18 @@ pub enum Found {
 #[serde(tag = "was", rename_all = "kebab-case")]
 pub enum Before {
     Absent,
-    File { sha256: String, mode: u32, backup: PathBuf },
-    Link { to: PathBuf },
+    File {
+        sha256: String,
+        mode: u32,
+        backup: PathBuf,
+    },
+    Link {
+        to: PathBuf,
+    },
     /// A file whose content is in no backup of this place.
-    Lost { sha256: String },
+    Lost {
+        sha256: String,
+    },
 }
 
 pub fn hash(bytes: &[u8]) -> String {

@@ -10,12 +10,13 @@ use super::{
     intent::Intent,
     manifest::{Entry, Manifest, State, installed},
     place::Place,
-    plan::{Step, plan},
+    plan::{Step, look_again, plan},
     report::{Answer, Change, Conflict, FileReport, Report, Run},
     restore::finish_restore,
+    rivals::rivals,
     undo::put_back,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -50,10 +51,18 @@ pub(super) fn install_on(
         finish_restore(disk, place)?;
     }
     let manifest = installed(place)?;
-    let steps = plan(place, order.bundle, order.parts, manifest.as_ref(), decide)?;
+    let mut steps = plan(place, order.bundle, order.parts, manifest.as_ref(), decide)?;
     let mine = manifest.as_ref().and_then(|manifest| manifest.config.as_ref());
-    let config = order.mcp.map(|command| config::plan(place, command, mine, decide)).transpose()?;
-    let mut report = Report::new(place.root().to_path_buf(), told(place, &steps, config.as_ref()));
+    let mut config = order.mcp.map(|command| config::plan(place, command, mine, decide)).transpose()?;
+    look_again(place, manifest.as_ref(), &mut steps)?;
+    if let (Some(step), Some(command)) = (&mut config, order.mcp)
+        && Found::at(&step.path)? != step.found
+    {
+        *step = config::plan(place, command, mine, &mut |_| Answer::Keep)?;
+    }
+    let mut files = told(place, &steps, config.as_ref());
+    files.extend(rivals(place, steps.iter().filter(|step| step.text.is_some()).map(|step| step.path.as_str()))?);
+    let mut report = Report::new(place.root().to_path_buf(), files);
     let settled = manifest.as_ref().is_some_and(|manifest| {
         manifest.state == State::Installed
             && manifest.version == order.bundle.version
@@ -65,16 +74,29 @@ pub(super) fn install_on(
     if order.run == Run::Dry || (!touches && (settled || !adopts)) {
         return Ok(report);
     }
-    let (journal, name) = begin(disk, place, order, manifest, &steps, config.as_ref())?;
-    apply(disk, place, &journal, &steps, config.as_ref())?;
+    let (mut journal, name) = begin(disk, place, order, manifest.clone(), &steps, config.as_ref())?;
+    let kept = apply(disk, place, &journal, &steps, config.as_ref())?;
+    let mut old = manifest.unwrap_or_else(|| Manifest::new(place, State::Installed, "", ""));
+    for path in &kept {
+        // It is as it was before this run, also in the manifest.
+        match old.files.remove(path) {
+            Some(entry) => journal.files.insert(path.clone(), entry),
+            None => journal.files.remove(path),
+        };
+    }
+    if config.as_ref().is_some_and(|step| kept.contains(&place.shown(&step.path))) {
+        journal.config = old.config;
+    }
     finish(disk, place, journal, &steps)?;
+    report.keep(&kept);
     report.backup = Some(name);
     Ok(report)
 }
 
 fn told(place: &Place, steps: &[Step], config: Option<&ConfigStep>) -> Vec<FileReport> {
-    let files =
-        steps.iter().map(|step| FileReport { path: step.path.clone(), change: step.change, diff: step.diff.clone() });
+    let files = steps
+        .iter()
+        .map(|step| FileReport { diff: step.diff.clone(), ..FileReport::plain(step.path.clone(), step.change) });
     files.chain(config.map(|step| step.told(place))).collect()
 }
 
@@ -89,7 +111,7 @@ fn begin(
 ) -> Result<(Manifest, String), PackError> {
     let mut backup = Backup::begin(place, "install")?;
     backup.keep(&place.manifest(), &Found::at(&place.manifest())?)?;
-    let mut journal = Manifest::new(State::Installing, &order.bundle.version, &order.bundle.format);
+    let mut journal = Manifest::new(place, State::Installing, &order.bundle.version, &order.bundle.format);
     let mut directories = Vec::new();
     if let Some(old) = manifest {
         journal.files = old.files;
@@ -111,7 +133,9 @@ fn begin(
         journal.config = Some(step.entry(&mut backup)?);
     }
     let mut intent = Intent::read(place);
-    for directory in directories {
+    // One that was made by us and is gone is none of ours when it is there again; what is missing is noted anew below.
+    intent.directories.retain(|directory| directory.exists());
+    for directory in directories.into_iter().filter(|directory| directory.exists()) {
         if !intent.directories.contains(&directory) {
             intent.directories.push(directory);
         }
@@ -141,33 +165,39 @@ fn written(place: &Place, steps: &[Step], config: Option<&ConfigStep>) -> Vec<Pa
     files.chain(config).chain([place.manifest()]).collect()
 }
 
+/// Says what was kept, because it is no longer what was planned with.
 fn apply(
     disk: &Disk,
     place: &Place,
     journal: &Manifest,
     steps: &[Step],
     config: Option<&ConfigStep>,
-) -> Result<(), PackError> {
-    for step in steps {
+) -> Result<Vec<String>, PackError> {
+    let mut kept = Vec::new();
+    for step in steps.iter().filter(|step| step.change.touches()) {
         let path = place.file(&step.path);
+        if Found::at(&path)? != step.found {
+            kept.push(step.path.clone());
+            continue;
+        }
         match (step.change, &step.text) {
-            (Change::Write | Change::Replace, Some(text)) => write(disk, &path, text, &step.found)?,
+            (Change::Write | Change::Replace, Some(text)) => disk.write(&path, text.as_bytes(), step.found.mode())?,
             (Change::Remove | Change::PutBack, _) => {
                 let before = journal.files.get(&step.path).map_or(&Before::Absent, |entry| &entry.before);
                 put_back(disk, &path, before)?;
             }
             (Change::Write | Change::Replace, None)
-            | (Change::Unchanged | Change::KeptForeign | Change::KeptEdited, _) => {}
+            | (Change::Unchanged | Change::KeptForeign | Change::KeptEdited | Change::KeptLost, _) => {}
         }
     }
-    match config.filter(|step| step.change.touches()) {
-        Some(step) => disk.write(&step.path, step.text.as_bytes(), step.found.mode()),
-        None => Ok(()),
+    if let Some(step) = config.filter(|step| step.change.touches()) {
+        if Found::at(&step.path)? == step.found {
+            disk.write(&step.path, step.text.as_bytes(), step.found.mode())?;
+        } else {
+            kept.push(place.shown(&step.path));
+        }
     }
-}
-
-fn write(disk: &Disk, path: &Path, text: &str, found: &Found) -> Result<(), PackError> {
-    disk.write(path, text.as_bytes(), found.mode())
+    Ok(kept)
 }
 
 fn finish(disk: &Disk, place: &Place, mut manifest: Manifest, steps: &[Step]) -> Result<(), PackError> {
@@ -180,5 +210,7 @@ fn finish(disk: &Disk, place: &Place, mut manifest: Manifest, steps: &[Step]) ->
     if let Some(config) = &mut manifest.config {
         config.replaces = None;
     }
-    manifest.write(disk, place)
+    manifest.write(disk, place)?;
+    // From here on the manifest says which directories are ours. One that a user makes after removing all of it is not.
+    Intent::forget(place)
 }

@@ -36,7 +36,7 @@ pub(super) fn undo_later(
         let then = then_files.and_then(|files| files.get(file));
         let now = now_files.and_then(|files| files.get(file));
         let before = match (then, now) {
-            (None, Some(now)) => undo::change(now, &found).touches().then(|| now.before.clone()),
+            (None, Some(now)) => undo::change(&path, now, &found).touches().then(|| now.before.clone()),
             (Some(then), Some(now)) if then.sha256 == now.sha256 => None,
             // What the user has made of it since is left to them.
             (Some(_), Some(now)) if !found.is(&now.sha256) => None,
@@ -67,11 +67,11 @@ pub(super) fn undo_later(
     Ok(None)
 }
 
-fn manifest_then(place: &Place, entries: &[IndexEntry]) -> Result<Option<Manifest>, PackError> {
+pub(super) fn manifest_then(place: &Place, entries: &[IndexEntry]) -> Result<Option<Manifest>, PackError> {
     let path = place.manifest();
     match entries.iter().find(|entry| entry.path == path).map(|entry| &entry.before) {
-        Some(Before::File { sha256, backup, .. }) => parsed(&path, &content(&path, backup, sha256)?).map(Some),
-        Some(Before::Absent | Before::Link { .. }) | None => Ok(None),
+        Some(Before::File { sha256, backup, .. }) => parsed(place, &content(&path, backup, sha256)?).map(Some),
+        Some(Before::Absent | Before::Link { .. } | Before::Lost { .. }) | None => Ok(None),
     }
 }
 

@@ -10,6 +10,7 @@ use super::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
+use switchyard_core::compare::clean_line;
 
 const SCHEMA: u32 = 1;
 
@@ -73,6 +74,13 @@ impl Entry {
     }
 }
 
+impl ConfigEntry {
+    /// The same of a configuration.
+    pub fn is_ours(&self, found: &Found) -> bool {
+        found.is(&self.sha256) || self.replaces.as_deref().is_some_and(|sha256| found.is(sha256))
+    }
+}
+
 impl Manifest {
     pub(super) fn new(place: &Place, state: State, version: &str, format: &str) -> Self {
         Self {
@@ -107,7 +115,11 @@ pub fn installed(place: &Place) -> Result<Option<Manifest>, PackError> {
 
 pub(super) fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
     let path = place.manifest();
-    let unreadable = |error: serde_json::Error| PackError::Unreadable { path: path.clone(), reason: error.to_string() };
+    // The reason may quote what is in the file, which anybody can have written.
+    let unreadable = |error: serde_json::Error| PackError::Unreadable {
+        path: path.clone(),
+        reason: clean_line(&error.to_string(), 300),
+    };
     let value: Value = serde_json::from_slice(bytes).map_err(unreadable)?;
     if value.get("schema").and_then(Value::as_u64).is_some_and(|schema| schema > u64::from(SCHEMA)) {
         return Err(PackError::Newer(path));

@@ -14,6 +14,7 @@ mod error;
 mod found;
 mod install;
 mod intent;
+mod judge;
 mod later;
 mod manifest;
 mod place;

@@ -60,6 +60,11 @@ impl Place {
         self.root.join(path)
     }
 
+    /// A path as it is told: below the target, or whole.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
     #[must_use]
     pub fn manifest(&self) -> PathBuf {
         self.root.join(MANIFEST)

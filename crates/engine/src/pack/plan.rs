@@ -8,6 +8,7 @@ use super::{
     manifest::{Entry, Manifest, State},
     place::Place,
     report::{Answer, Change, Conflict},
+    undo,
 };
 
 /// One file of the pack, or one of an older pack that is no longer in it.
@@ -37,12 +38,7 @@ pub fn plan(
         let found = Found::at(&place.file(&file.path))?;
         let entry = manifest.and_then(|manifest| manifest.files.get(&file.path));
         let (mut change, replaces_ours) = change(entry, &found, &hash(file.text.as_bytes()), unfinished);
-        let diff = match change {
-            Change::Replace | Change::KeptForeign | Change::KeptEdited => {
-                Some(unified(&file.path, &found.text(), &file.text))
-            }
-            Change::Write | Change::Unchanged | Change::Remove | Change::PutBack => None,
-        };
+        let diff = difference(change, &file.path, &found, &file.text);
         if change.is_kept() {
             let conflict = Conflict { path: &file.path, change, diff: diff.as_deref().unwrap_or_default() };
             if decide(&conflict) == Answer::Replace {
@@ -55,10 +51,43 @@ pub fn plan(
     let stale = stale.filter(|(path, _)| wanted(path) && !bundle.files.iter().any(|file| file.path == **path));
     for (path, entry) in stale {
         let found = Found::at(&place.file(path))?;
-        let change = super::undo::change(entry, &found);
+        let change = undo::change(&place.file(path), entry, &found);
         steps.push(Step { path: path.clone(), found, change, text: None, diff: None, replaces_ours: false });
     }
     Ok(steps)
+}
+
+/// Looks again at what is about to be touched, because a question may have stood for long. What has changed since is
+/// planned anew without another question: what somebody has just written stays.
+pub fn look_again(place: &Place, manifest: Option<&Manifest>, steps: &mut [Step]) -> Result<(), PackError> {
+    let unfinished = manifest.is_some_and(|manifest| manifest.state != State::Installed);
+    for step in steps.iter_mut().filter(|step| !step.change.is_kept()) {
+        let path = place.file(&step.path);
+        let found = Found::at(&path)?;
+        if found == step.found {
+            continue;
+        }
+        let entry = manifest.and_then(|manifest| manifest.files.get(&step.path));
+        match (&step.text, entry) {
+            (Some(text), _) => {
+                (step.change, step.replaces_ours) = change(entry, &found, &hash(text.as_bytes()), unfinished);
+                step.diff = difference(step.change, &step.path, &found, text);
+            }
+            (None, Some(entry)) => step.change = undo::change(&path, entry, &found),
+            (None, None) => step.change = Change::KeptForeign,
+        }
+        step.found = found;
+    }
+    Ok(())
+}
+
+fn difference(change: Change, path: &str, found: &Found, text: &str) -> Option<String> {
+    match change {
+        Change::Replace | Change::KeptForeign | Change::KeptEdited | Change::KeptLost => {
+            Some(unified(path, &found.text(), text))
+        }
+        Change::Write | Change::Unchanged | Change::Remove | Change::PutBack => None,
+    }
 }
 
 /// What becomes of a file of the pack, and whether an older one of ours is there.

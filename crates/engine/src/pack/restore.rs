@@ -1,16 +1,19 @@
 //! Puts a backup back: every file that was about to be touched then is again as it was.
 //!
-//! A restore that was interrupted is finished before anything else happens to the target.
+//! A restore that was interrupted is finished before anything else happens to the target. What the user has written since
+//! stays, unless somebody says otherwise.
 
 use super::{
-    backup::{Backup, Index, IndexEntry, backups, index},
+    backup::{Backup, Index, backups, index},
+    config::ConfigUndo,
     disk::Disk,
     error::PackError,
     found::{Before, Found},
     intent::Intent,
+    judge::{Judged, judge},
     later::undo_later,
     place::Place,
-    report::{Change, FileReport, Report, Run},
+    report::{Answer, Conflict, FileReport, Report, Run},
     undo::put_back,
 };
 use serde::{Deserialize, Serialize};
@@ -18,19 +21,40 @@ use std::path::{Path, PathBuf};
 use switchyard_host::paths::write_private;
 
 /// What is being put back.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Restoring {
-    entries: Vec<IndexEntry>,
+    entries: Vec<Wanted>,
     /// Those that go when they are empty.
     directories: Vec<PathBuf>,
 }
 
-/// `name`: a moment as it is listed, or the beginning of one that fits a single backup; the newest without one.
-pub fn restore(place: &Place, name: Option<&str>, run: Run) -> Result<Report, PackError> {
-    restore_on(&Disk::default(), place, name, run)
+#[derive(Debug, Serialize, Deserialize)]
+struct Wanted {
+    path: PathBuf,
+    before: Before,
+    /// What was there when it was decided. Anything else is newer, and stays.
+    #[serde(default)]
+    found: Option<Before>,
 }
 
-pub(super) fn restore_on(disk: &Disk, place: &Place, name: Option<&str>, run: Run) -> Result<Report, PackError> {
+/// `name`: a moment as it is listed, or the beginning of one that fits a single backup; the newest without one.
+/// `decide` is asked about each file that is neither as it was then nor as we left it.
+pub fn restore(
+    place: &Place,
+    name: Option<&str>,
+    run: Run,
+    decide: &mut dyn FnMut(&Conflict<'_>) -> Answer,
+) -> Result<Report, PackError> {
+    restore_on(&Disk::default(), place, name, run, decide)
+}
+
+pub(super) fn restore_on(
+    disk: &Disk,
+    place: &Place,
+    name: Option<&str>,
+    run: Run,
+    decide: &mut dyn FnMut(&Conflict<'_>) -> Answer,
+) -> Result<Report, PackError> {
     let _lock = match run {
         Run::Real => Some(place.lock()?),
         Run::Dry => None,
@@ -39,65 +63,78 @@ pub(super) fn restore_on(disk: &Disk, place: &Place, name: Option<&str>, run: Ru
         finish_restore(disk, place)?;
     }
     let name = choose(place, name)?;
-    let Index { entries, directories, .. } = index(place, &name)?;
-    let mut wanted = Restoring { entries, directories };
-    let config = undo_later(place, &name, &mut wanted.entries, &mut wanted.directories)?;
-    let mut found = Vec::new();
-    for entry in &wanted.entries {
-        found.push((entry.path.clone(), Found::at(&entry.path)?, entry.before.clone()));
-    }
-    let files = found.iter().map(|(path, now, before)| FileReport {
-        path: shown(place, path),
-        change: change(now, before),
-        diff: None,
-    });
-    let files = files.chain(config.iter().map(|step| step.told(place)));
-    let mut report = Report::new(place.root().to_path_buf(), files.collect());
+    let Index { mut entries, mut directories, .. } = index(place, &name)?;
+    let config = undo_later(place, &name, &mut entries, &mut directories)?;
+    let Judged { files, config: edited } = judge(place, entries, decide)?;
+    let config = config.or(edited);
+    let told = files.iter().map(|file| FileReport::plain(place.shown(&file.path), file.change));
+    let told = told.chain(config.iter().map(|step| step.told(place)));
+    let mut report = Report::new(place.root().to_path_buf(), told.collect());
     if run == Run::Dry {
         return Ok(report);
     }
     if !report.files.iter().any(|file| file.change.touches()) {
         // An interrupted change may have left an empty directory, or a file that is half written.
-        carry_out(disk, place, &wanted)?;
+        let paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
+        disk.sweep(paths.iter().map(PathBuf::as_path))?;
+        carry_out(disk, place, &Restoring { entries: Vec::new(), directories })?;
         return Ok(report);
     }
     let mut backup = Backup::begin(place, &format!("restore {name}"))?;
-    for (path, now, _) in &found {
-        backup.keep(path, now)?;
+    let mut wanted = Restoring { entries: Vec::new(), directories };
+    // What stays is not kept either: a file that is in a backup counts as one that may be replaced.
+    for file in files.into_iter().filter(|file| !file.change.is_kept()) {
+        let found = Some(backup.keep(&file.path, &file.found)?);
+        wanted.entries.push(Wanted { path: file.path, before: file.before, found });
     }
-    if let Some(step) = &config {
-        backup.keep(&step.path, &step.found)?;
-        let before = step.to_before(&mut backup)?;
-        wanted.entries.extend(before.map(|before| IndexEntry { path: step.path.clone(), before }));
-    }
+    wanted.entries.extend(config.as_ref().map(|step| by_text(step, &mut backup)).transpose()?.flatten());
     // What is missing now is missing again when this restore is taken back.
     backup.without(&needed(&wanted));
     report.backup = Some(backup.finish()?);
     let bytes = serde_json::to_vec(&wanted).unwrap_or_default();
     write_private(&place.restoring(), &bytes).map_err(PackError::io("write", &place.restoring()))?;
-    finish_restore(disk, place)?;
+    let kept: Vec<String> = finish_restore(disk, place)?.iter().map(|path| place.shown(path)).collect();
+    report.keep(&kept);
     Ok(report)
 }
 
-/// Goes on with a restore that has begun, if there is one.
-pub(super) fn finish_restore(disk: &Disk, place: &Place) -> Result<(), PackError> {
+fn by_text(step: &ConfigUndo, backup: &mut Backup) -> Result<Option<Wanted>, PackError> {
+    let found = Some(step.keep(backup)?);
+    let before = step.to_before(backup)?;
+    Ok(before.map(|before| Wanted { path: step.path.clone(), before, found }))
+}
+
+/// Goes on with a restore that has begun, if there is one, and says what was kept because it is newer.
+pub(super) fn finish_restore(disk: &Disk, place: &Place) -> Result<Vec<PathBuf>, PackError> {
     let path = place.restoring();
-    let Ok(bytes) = std::fs::read(&path) else { return Ok(()) };
+    let Ok(bytes) = std::fs::read(&path) else { return Ok(Vec::new()) };
     let begun: Restoring = serde_json::from_slice(&bytes)
         .map_err(|error| PackError::Unreadable { path: path.clone(), reason: error.to_string() })?;
-    carry_out(disk, place, &begun)?;
-    std::fs::remove_file(&path).map_err(PackError::io("remove", &path))
+    let kept = carry_out(disk, place, &begun)?;
+    std::fs::remove_file(&path).map_err(PackError::io("remove", &path))?;
+    Ok(kept)
 }
 
 /// Can be interrupted anywhere and done again.
-fn carry_out(disk: &Disk, place: &Place, begun: &Restoring) -> Result<(), PackError> {
+fn carry_out(disk: &Disk, place: &Place, begun: &Restoring) -> Result<Vec<PathBuf>, PackError> {
     disk.sweep(begun.entries.iter().map(|entry| entry.path.as_path()))?;
     for directory in needed(begun) {
         disk.make_directory(&directory)?;
     }
+    let mut kept = Vec::new();
     for entry in &begun.entries {
-        if !entry.before.matches(&Found::at(&entry.path)?) {
-            put_back(disk, &entry.path, &entry.before)?;
+        let now = Found::at(&entry.path)?;
+        if entry.before.matches(&now) {
+            continue;
+        }
+        if entry.found.as_ref().is_some_and(|found| !found.matches(&now)) {
+            kept.push(entry.path.clone());
+            continue;
+        }
+        match put_back(disk, &entry.path, &entry.before) {
+            // Its backup was removed since: that must not stop all that comes after this.
+            Err(PackError::BackupLost(_)) => kept.push(entry.path.clone()),
+            done => done?,
         }
     }
     for directory in begun.directories.iter().rev() {
@@ -107,7 +144,7 @@ fn carry_out(disk: &Disk, place: &Place, begun: &Restoring) -> Result<(), PackEr
         // Nothing of ours is there any more that an uninstall could have to clear away.
         Intent::forget(place)?;
     }
-    Ok(())
+    Ok(kept)
 }
 
 /// The directories that have to be there for what is put back, the outermost first.
@@ -133,18 +170,4 @@ fn choose(place: &Place, name: Option<&str>) -> Result<String, PackError> {
         Some(name) => Ok(name.clone()),
         None => Err(PackError::NoBackup { wanted: wanted.to_owned(), target: place.root().to_path_buf(), there }),
     }
-}
-
-fn change(now: &Found, before: &Before) -> Change {
-    if before.matches(now) {
-        return Change::Unchanged;
-    }
-    match (before, now) {
-        (Before::Absent, _) => Change::Remove,
-        (Before::File { .. } | Before::Link { .. }, _) => Change::PutBack,
-    }
-}
-
-fn shown(place: &Place, path: &Path) -> String {
-    path.strip_prefix(place.root()).unwrap_or(path).display().to_string()
 }

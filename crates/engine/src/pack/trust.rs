@@ -42,7 +42,7 @@ fn keep_here(place: &Place, manifest: &mut Manifest) -> Result<(), PackError> {
         if let Before::File { backup, .. } = before
             && !place.is_backup(backup)
         {
-            return Err(foreign(place, format!("{} is no backup of this place", backup.display())));
+            return Err(foreign(place, format!("{backup:?} is no backup of this place")));
         }
     }
     manifest.directories.retain(|directory| place.may_have_made(directory));

@@ -11,7 +11,7 @@ use super::{
     place::Place,
     report::{Answer, Change, Conflict, FileReport, Outcome, Report, Run},
     restore::finish_restore,
-    undo::{self, put_back},
+    undo::{self, put_back, way_back},
 };
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub(super) fn uninstall_on(
     };
     let steps = plan(place, &manifest, decide)?;
     let config = manifest.config.as_ref().map(config::undo).transpose()?;
-    let files = steps.iter().map(|(path, _, change)| FileReport { path: path.clone(), change: *change, diff: None });
+    let files = steps.iter().map(|(path, _, change)| FileReport::plain(path.clone(), *change));
     let files = files.chain(config.iter().map(|step| step.told(place))).collect();
     let mut report = Report::new(place.root().to_path_buf(), files);
     if report.outcome == Outcome::Unchanged {
@@ -69,14 +69,11 @@ pub(super) fn uninstall_on(
     intent.write(place)?;
     manifest.state = State::Removing;
     manifest.write(disk, place)?;
-    for (path, _, change) in &steps {
-        if let (true, Some(entry)) = (change.touches(), manifest.files.get(path)) {
-            put_back(disk, &place.file(path), &entry.before)?;
-        }
+    let kept = apply(disk, place, &manifest, &steps)?;
+    if let (Some(step), Some(mine)) = (&config, &manifest.config) {
+        step.apply(disk, mine)?;
     }
-    if let Some(step) = &config {
-        step.apply(disk)?;
-    }
+    report.keep(&kept);
     disk.remove(&place.manifest())?;
     clear(disk, place, intent)?;
     Ok(report)
@@ -90,13 +87,37 @@ fn plan(
     let mut steps = Vec::new();
     for (path, entry) in &manifest.files {
         let found = Found::at(&place.file(path))?;
-        let mut change = undo::change(entry, &found);
+        let at = place.file(path);
+        let mut change = undo::change(&at, entry, &found);
         if change.is_kept() && decide(&Conflict { path, change, diff: "" }) == Answer::Replace {
-            change = Change::PutBack;
+            change = match way_back(&at, &entry.before) {
+                // There is nothing that could be put back.
+                Change::KeptLost => Change::Remove,
+                way => way,
+            };
         }
         steps.push((path.clone(), found, change));
     }
     Ok(steps)
+}
+
+/// Says what was kept, because it is no longer what was planned with.
+fn apply(
+    disk: &Disk,
+    place: &Place,
+    manifest: &Manifest,
+    steps: &[(String, Found, Change)],
+) -> Result<Vec<String>, PackError> {
+    let mut kept = Vec::new();
+    for (path, found, change) in steps.iter().filter(|(.., change)| change.touches()) {
+        let at = place.file(path);
+        match (change, manifest.files.get(path)) {
+            _ if Found::at(&at)? != *found => kept.push(path.clone()),
+            (Change::Remove, _) | (_, None) => disk.remove(&at)?,
+            (_, Some(entry)) => put_back(disk, &at, &entry.before)?,
+        }
+    }
+    Ok(kept)
 }
 
 fn back_up(place: &Place, steps: &[(String, Found, Change)], config: Option<&ConfigUndo>) -> Result<String, PackError> {
@@ -106,7 +127,7 @@ fn back_up(place: &Place, steps: &[(String, Found, Change)], config: Option<&Con
         backup.keep(&place.file(path), found)?;
     }
     if let Some(step) = config.filter(|step| step.change.touches()) {
-        backup.keep(&step.path, &step.found)?;
+        step.keep(&mut backup)?;
     }
     backup.finish()
 }

@@ -8,9 +8,15 @@ use super::{
 };
 use serde::Serialize;
 use std::{collections::BTreeSet, path::Path};
-use switchyard_core::spec::{
-    self, BadSlug, Fault, Handoff, Report, Rule, Spec, TaskName, check_handoff, check_report, check_spec, number_of,
+use switchyard_core::{
+    compare::clean_line,
+    spec::{
+        self, BadSlug, Fault, Handoff, Report, Rule, Spec, TaskName, check_handoff, check_report, check_spec, number_of,
+    },
 };
+
+/// Of a message, in characters.
+const LONGEST: usize = 600;
 
 /// A fault with the file that it is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -160,7 +166,10 @@ impl Check<'_> {
         }
     }
 
-    fn fault(&mut self, path: &Path, fault: Fault) {
+    fn fault(&mut self, path: &Path, mut fault: Fault) {
+        // Names of directories and words of a spec are in it, and are shown on a terminal.
+        fault.message = clean_line(&fault.message, LONGEST);
+        fault.hint = clean_line(&fault.hint, LONGEST);
         self.checked.faults.push(FoundFault { path: self.place.shown(path), fault });
     }
 }

@@ -182,6 +182,43 @@ fn a_test_that_the_implementer_wrote_by_a_shell_is_seen() {
 }
 
 #[test]
+fn nobody_goes_on_from_a_branch_that_a_validator_has_moved() {
+    let moves = "git checkout -q -b aside switchyard/s001-implementer && echo evil > evil.txt && git add evil.txt \
+                 && git commit -qm evil && git checkout -q - && git update-ref refs/heads/switchyard/s001-implementer aside";
+    let steps =
+        [implements(TASK, write("a.txt", "a\n")), vec![bash(moves)], validates(TASK, "fail"), validates(TASK, "pass")];
+    let (yard, key) = planned("spec-moved", steps.concat());
+    let report = run(&yard, 1, &["--deliver", "merge"]);
+    let reason = report["reason"].as_str().expect("a reason");
+    assert!(reason.contains("switchyard/s001-implementer was left at"), "{report:#}");
+    assert_eq!(outcomes(&report), ["s001-implementer done", "s001-validator fail"], "nobody mends that");
+    assert_eq!(requests(&yard, &key), 6);
+    assert_eq!(yard.git(&["ls-tree", "--name-only", "main", "evil.txt"]), "");
+}
+
+#[test]
+fn an_implementer_that_changes_how_it_is_judged_is_seen() {
+    let steps = implements(TASK, bash("mkdir -p .opencode/agents && echo x > .opencode/agents/validator.md && echo a > a.txt"));
+    let (yard, _) = planned("spec-judge", steps);
+    let reason = run(&yard, 1, &[])["reason"].as_str().expect("a reason").to_owned();
+    assert!(reason.contains("it changed what is not its own: .opencode/agents/validator.md"), "{reason}");
+}
+
+#[test]
+fn tests_that_were_there_before_the_spec_are_not_those_that_it_asks_for() {
+    let yard = Yard::new("spec-older-tests");
+    put(&yard, "tests/export.sh", "true\n");
+    commit(&yard);
+    put(&yard, &format!("{TASK}/task-spec.md"), &spec("none", "## Execution\n\n- test-writer\n- implementer\n\n"));
+    commit(&yard);
+    let first = |yard: &Yard| run(yard, 0, &["--dry-run"])["would_run"][0]["stand"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(first(&yard), "open");
+    put(&yard, "tests/export.sh", "true\ntrue\n");
+    commit(&yard);
+    assert_eq!(first(&yard), "done");
+}
+
+#[test]
 fn what_is_not_ready_runs_nothing() {
     let yard = Yard::new("spec-unready");
     let key = yard.env.provider.script("unready", vec![Step::text("never asked")]);

@@ -3,9 +3,12 @@
 mod age;
 mod config_text;
 mod diff;
+mod hostile;
 mod interrupted;
 mod later;
+mod meanwhile;
 mod overlay;
+mod rivals;
 
 use super::{
     Bundle, PackFile, Part,
@@ -142,7 +145,7 @@ impl World {
     }
 
     fn restore(&self, disk: &Disk, name: Option<&str>) -> Result<Report, PackError> {
-        restore_on(disk, &self.place, name, Run::Real)
+        restore_on(disk, &self.place, name, Run::Real, &mut |_| Answer::Keep)
     }
 }
 

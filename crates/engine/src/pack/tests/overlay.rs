@@ -181,7 +181,7 @@ fn what_cannot_be_edited_stops_everything() {
 }
 
 #[test]
-fn a_backup_that_was_tampered_with_is_not_put_back() {
+fn a_backup_that_was_tampered_with_is_not_put_back_and_does_not_stop_the_rest() {
     let world = World::lived_in();
     world.install(&disk(), &first(), false, Answer::Replace).unwrap();
     let name = backups(&world.place)[0].name.clone();
@@ -191,6 +191,8 @@ fn a_backup_that_was_tampered_with_is_not_put_back() {
             fs::write(path, "other\n").unwrap();
         }
     }
-    assert!(matches!(world.uninstall(&disk()), Err(PackError::BackupLost { .. })));
+    let report = world.uninstall(&disk()).unwrap();
+    assert_eq!((report.outcome, changes(&report)["agents/a.md"]), (Outcome::Partly, Change::KeptLost));
     assert_eq!(world.read("agents/a.md"), "a1\n", "what is there stays");
+    assert!(world.file("agents/b.md").is_symlink() && !there(&world.place.manifest()), "all else is as before");
 }

@@ -41,8 +41,13 @@ pub(super) fn borders(part: &Part, role: Role, closed: &[String]) -> Borders {
     let (allow, deny) = match role {
         Role::Agent(Agent::TestWriter) => (part.tests.clone(), Vec::new()),
         Role::Agent(Agent::Implementer) => {
-            let instructions = INSTRUCTIONS.map(str::to_owned);
-            (Vec::new(), part.tests.iter().chain(closed).cloned().chain(instructions).collect())
+            let mut deny: Vec<String> = part.tests.clone();
+            for pattern in closed.iter().map(String::as_str).chain(INSTRUCTIONS) {
+                if !deny.iter().any(|known| known == pattern) {
+                    deny.push(pattern.to_owned());
+                }
+            }
+            (Vec::new(), deny)
         }
         Role::Agent(Agent::Documentation) => {
             (with_report(&["docs/**", "README*", "CHANGELOG.md", ".ai/decisions/**"]), Vec::new())

@@ -32,6 +32,21 @@ pub(super) fn is_at(repository: &Path, commit: &str, path: &str) -> Result<bool,
     Ok(!run(repository, &words)?.is_empty())
 }
 
+/// The commit before `at` that brought a file.
+pub(super) fn brought_by(repository: &Path, at: &str, path: &str) -> Result<Option<String>, GitError> {
+    let words = ["log", "-1", "--diff-filter=A", "--format=%H", "--end-of-options", at, "--", path];
+    let found = String::from_utf8_lossy(&run(repository, &words)?).trim().to_owned();
+    Ok(Some(found).filter(|commit| !commit.is_empty()))
+}
+
+/// Whether a path is the same in both commits.
+pub(super) fn is_same(repository: &Path, one: &str, other: &str, path: &str) -> Result<bool, GitError> {
+    let entry = |commit: &str| {
+        run(repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path])
+    };
+    Ok(entry(one)? == entry(other)?)
+}
+
 /// Whether git would leave a file out that is made there.
 pub(super) fn is_ignored(directory: &Path, path: &str) -> Result<bool, GitError> {
     match run(directory, &["check-ignore", "--quiet", "--", path]) {

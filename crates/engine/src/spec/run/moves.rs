@@ -7,7 +7,7 @@ use super::{
     names::Names,
     order::{InsteadOf, Turn},
     plan::{Part, Plan},
-    stuck::Stuck,
+    stuck::{Lack, Stuck},
 };
 use switchyard_core::{
     spec::{Next, Role, RoleOutcome, next, steps},
@@ -58,7 +58,9 @@ impl<'p> Sight<'p> {
         }
         if let (Some(from), true) = (self.whole()?, self.wish.deliver != Deliver::Branch) {
             let into = self.plan.base.name().to_owned();
-            self.hand_over(Delivery { part: None, from, into, deliver: self.wish.deliver }, &mut moves)?;
+            let judged = if self.plan.has_units() { None } else { self.validator(0) };
+            let delivery = Delivery { part: None, from, into, deliver: self.wish.deliver };
+            self.hand_over(delivery, judged, &mut moves)?;
         }
         Ok(moves)
     }
@@ -69,7 +71,12 @@ impl<'p> Sight<'p> {
         let Some(part) = plan.parts.get(place) else { return Ok(true) };
         match next(&part.pipeline, &facts(plan, place, self.seen)) {
             Next::Run { role, cycle } => {
-                let base = self.base_of(place, role, cycle)?;
+                let before = self.before(place, role, cycle);
+                if let Some(reason) = before.map_or(Ok(None), |seen| self.moved(seen))? {
+                    moves.stuck.push(self.stuck(place, reason));
+                    return Ok(false);
+                }
+                let base = before.map_or_else(|| self.beginning(), |seen| self.left_by(seen))?;
                 let findings = self.findings(place, role, cycle);
                 moves.turns.push(Turn { place, part, role, cycle, base, findings, instead_of: None });
                 Ok(false)
@@ -87,8 +94,9 @@ impl<'p> Sight<'p> {
             }
             Next::Finished => match self.validator(place) {
                 Some(validator) if plan.has_units() => {
-                    let (from, into) = (left_by(validator), self.names.meeting());
-                    self.hand_over(Delivery { part: Some(place), from, into, deliver: Deliver::Merge }, moves)
+                    let (from, into) = (self.left_by(validator)?, self.names.meeting());
+                    let delivery = Delivery { part: Some(place), from, into, deliver: Deliver::Merge };
+                    self.hand_over(delivery, Some(validator), moves)
                 }
                 Some(_) | None => Ok(true),
             },
@@ -129,17 +137,26 @@ impl<'p> Sight<'p> {
         Ok(is_there.then_some(meeting))
     }
 
-    /// All of the work, as it was validated: not what somebody may have put on its branch since.
+    /// The same, or its commit when the branch was removed.
     fn whole(&self) -> Result<Option<String>, RunError> {
-        if self.plan.has_units() { self.source() } else { Ok(self.validator(0).map(left_by)) }
+        if self.plan.has_units() {
+            return self.source();
+        }
+        self.validator(0).map(|validator| self.left_by(validator)).transpose()
     }
 
     /// True when it is done.
-    fn hand_over(&self, delivery: Delivery, moves: &mut Moves<'_>) -> Result<bool, RunError> {
+    fn hand_over(&self, delivery: Delivery, judged: Option<&Seen>, moves: &mut Moves<'_>) -> Result<bool, RunError> {
         let is_it = |seen: &&Seen| seen.part == delivery.part && seen.step == Step::Deliver;
         let Some(found) = self.seen.iter().find(is_it) else {
             if Git::default().is_ancestor(&self.plan.repository, &delivery.from, &delivery.into)? {
                 return Ok(true);
+            }
+            if let Some(reason) = judged.map_or(Ok(None), |seen| self.moved(seen))? {
+                let next = "look at what was added to it; `switchyard task reset` of its validator has it judged as it is";
+                let next = next.to_owned();
+                moves.stuck.push(Stuck { part: delivery.part, reason, next, lack: Lack::Other });
+                return Ok(false);
             }
             // One after the other: each is then merged with all that is there, and stays what was validated.
             if moves.deliveries.is_empty() && !self.hands_over() {
@@ -165,18 +182,42 @@ impl<'p> Sight<'p> {
         self.seen.iter().filter(is_open).any(|seen| seen.step == Step::Deliver)
     }
 
-    /// A role begins from what the one before it left. A validator leaves nothing to go on from: without its commit an
-    /// old verdict is out of the way when what it found is mended.
-    fn base_of(&self, place: usize, role: Role, cycle: u32) -> Result<String, RunError> {
-        let Some(part) = self.plan.parts.get(place) else { return Ok(String::new()) };
+    /// The role whose work this one goes on from. A validator leaves nothing to go on from: without its commit an old
+    /// verdict is out of the way when what it found is mended.
+    fn before(&self, place: usize, role: Role, cycle: u32) -> Option<&'p Seen> {
+        let part = self.plan.parts.get(place)?;
         let all = steps(&part.pipeline);
         let place_of_step = all.iter().position(|step| *step == (role, cycle)).unwrap_or(0);
-        for (role, cycle) in all[..place_of_step].iter().rev().filter(|(role, _)| *role != Role::Validator) {
-            let by = self.of(place).filter(|seen| seen.step == Step::Role(*role) && seen.cycle == *cycle);
-            if let Some(newest) = by.last() {
-                return Ok(left_by(newest));
+        let earlier = all[..place_of_step].iter().rev().filter(|(role, _)| *role != Role::Validator);
+        earlier.into_iter().find_map(|(role, cycle)| {
+            self.of(place).filter(|seen| seen.step == Step::Role(*role) && seen.cycle == *cycle).last()
+        })
+    }
+
+    /// What a role has left: its branch, by which a person can mend it and have it judged again; or the commit that it
+    /// was at, when the branch was removed.
+    fn left_by(&self, seen: &Seen) -> Result<String, RunError> {
+        let is_there = Git::default().branch_commit(&self.plan.repository, &seen.branch())?.is_some();
+        Ok(head(seen).filter(|_| !is_there).unwrap_or_else(|| seen.branch()))
+    }
+
+    /// Whether a branch is elsewhere than its role left it. A role that was judged later has a shell, and could have
+    /// moved it: nobody goes on from what nobody has looked at.
+    fn moved(&self, seen: &Seen) -> Result<Option<String>, RunError> {
+        let (branch, left) = (seen.branch(), head(seen));
+        let now = Git::default().branch_commit(&self.plan.repository, &branch)?;
+        Ok(match (left, now) {
+            (Some(left), Some(now)) if left != now => {
+                let short = |commit: &str| commit.chars().take(10).collect::<String>();
+                let (left, now) = (short(&left), short(&now));
+                Some(format!("{branch} was left at {left} and is at {now}: somebody has moved it"))
             }
-        }
+            _ => None,
+        })
+    }
+
+    /// Where the first role of a part begins.
+    fn beginning(&self) -> Result<String, RunError> {
         if !self.plan.has_units() {
             return Ok(self.plan.base.name().to_owned());
         }
@@ -200,11 +241,10 @@ impl<'p> Sight<'p> {
     }
 }
 
-/// What a role has left: the commit that was judged, and not the name of its branch, which others can move.
-fn left_by(seen: &Seen) -> String {
-    let head = match &seen.record.task.state {
+/// The commit that a role has left on its branch.
+fn head(seen: &Seen) -> Option<String> {
+    match &seen.record.task.state {
         State::Done { delivered } => delivered.head().map(str::to_owned),
         _ => None,
-    };
-    head.unwrap_or_else(|| seen.branch())
+    }
 }

@@ -10,7 +10,7 @@ use super::{
         read::{Listing, Target, TaskDirectory, find, units},
     },
     RunError,
-    git::{is_at, is_ignored, text_at},
+    git::{brought_by, is_at, is_ignored, is_same, text_at},
 };
 use std::path::{Path, PathBuf};
 use switchyard_core::spec::{
@@ -232,9 +232,13 @@ impl Reader<'_> {
         let (implementation, documentation, validation) =
             (report(Report::Implementation)?, report(Report::Documentation)?, report(Report::Validation)?);
         let tests: Vec<String> = spec.test_paths().iter().filter_map(|path| inside(&path.text).ok()).collect();
+        let root = self.place.root();
+        // Tests that were there when the spec came are not those that it asks for.
+        let since = brought_by(root, self.at, &self.place.shown(&directory.join(SPEC_FILE)))?;
         let mut there = !tests.is_empty();
         for path in &tests {
-            there = there && is_at(self.place.root(), self.at, path)?;
+            let is_older = |since: &String| is_same(root, since, self.at, path);
+            there = there && is_at(root, self.at, path)? && !since.as_ref().map_or(Ok(false), is_older)?;
         }
         let standing = standing(&Artifacts {
             spec: Some(&spec),

@@ -1,6 +1,6 @@
 //! Whether what is installed is the pack that this program has, and what to do when it is not.
 
-use super::{Where, failure};
+use super::{Where, failure, visible};
 use crate::{
     cli::Global,
     failure::Failure,
@@ -27,7 +27,7 @@ pub fn standing(global: &Global, at: &Where) -> Result<Option<Standing>, Failure
     let ours = bundle(form).map_err(|error| Failure::failed(error, "install the pack again with --format v1"))?;
     let age = manifest.age(&ours);
     let target = place.root().display();
-    let (theirs, own) = (&manifest.version, &ours.version);
+    let (theirs, own) = (visible::line(&manifest.version), &ours.version);
     let project = at.project.as_ref().map(|directory| format!(" --project {}", directory.display()));
     let project = project.unwrap_or_default();
     let form = match form {

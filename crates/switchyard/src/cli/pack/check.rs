@@ -3,11 +3,11 @@
 use super::{
     Where,
     age::{Standing, standing},
-    failure,
+    failure, visible,
 };
 use crate::{
     cli::Global,
-    failure::Failure,
+    failure::{Exit, Failure},
     pack::{AGENTS, accepted, as_first_form},
     ui::{self, Format},
 };
@@ -18,7 +18,7 @@ use std::{
     process::ExitCode,
 };
 use switchyard_core::pack::{Finding, Severity, lint};
-use switchyard_engine::pack::{Part, Place, installed};
+use switchyard_engine::pack::{FileReport, Part, Place, installed, rivals};
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
@@ -40,11 +40,14 @@ struct Checked {
 pub fn run(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
     let mut checked = Checked::default();
     let mut there = None;
+    let mut mixed = Vec::new();
     match &args.directory {
         Some(directory) => checked.add(&agents_in(directory)?),
         None => {
             checked.add(&AGENTS.map(|(path, text)| (format!("pack:{path}"), text.to_owned())));
-            checked.add(&of_manifest(&args.at.place(global)?)?);
+            let place = args.at.place(global)?;
+            checked.add(&of_manifest(&place)?);
+            mixed = mixed_with(&place)?;
             there = standing(global, &args.at)?;
         }
     }
@@ -52,6 +55,7 @@ pub fn run(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
     match global.format() {
         Format::Json => ui::json(&json!({
             "ok": errors == 0, "files": checked.files, "installed": there.as_ref().map(Standing::document),
+            "mixed": mixed,
             "findings": checked.findings.iter().map(document).collect::<Vec<_>>(),
             "accepted": checked.accepted.iter().map(|(finding, reason)| {
                 json!({"file": finding.file, "line": finding.line, "rule": finding.rule.code(), "reason": reason})
@@ -60,9 +64,23 @@ pub fn run(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
         Format::People => {
             show(&checked, errors);
             there.iter().for_each(Standing::tell);
+            for file in &mixed {
+                let note = file.note.as_deref().unwrap_or_default();
+                ui::warn(&format!("{}: {}", visible::line(&file.path), visible::line(note)));
+            }
         }
     }
-    Ok(ExitCode::from(u8::from(errors > 0)))
+    Ok(match (errors, mixed.is_empty()) {
+        (0, true) => ExitCode::SUCCESS,
+        (0, false) => ExitCode::from(Exit::Refused as u8),
+        (_, _) => ExitCode::from(Exit::Work as u8),
+    })
+}
+
+/// What has the name of something installed, so that OpenCode does not go by ours alone.
+fn mixed_with(place: &Place) -> Result<Vec<FileReport>, Failure> {
+    let Some(manifest) = installed(place).map_err(failure)? else { return Ok(Vec::new()) };
+    rivals(place, manifest.files.keys().map(String::as_str)).map_err(failure)
 }
 
 impl Checked {
@@ -138,8 +156,9 @@ fn severity(finding: &Finding) -> &'static str {
 fn show(checked: &Checked, errors: usize) {
     for finding in &checked.findings {
         let rule = finding.rule.code();
-        ui::result(&format!("{}:{}: {}: {} [{rule}]", finding.file, finding.line, severity(finding), finding.message));
-        ui::result(&format!("    {}", finding.hint));
+        let (file, message) = (visible::line(&finding.file), visible::line(&finding.message));
+        ui::result(&format!("{file}:{}: {}: {message} [{rule}]", finding.line, severity(finding)));
+        ui::result(&format!("    {}", visible::line(&finding.hint)));
     }
     // One line for a file and a rule: the reason is the same for all of them.
     let alike = |(left, _): &(Finding, &str), (right, _): &(Finding, &str)| {
@@ -148,7 +167,7 @@ fn show(checked: &Checked, errors: usize) {
     for group in checked.accepted.chunk_by(alike) {
         let (finding, reason) = &group[0];
         let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
-        let place = format!("{}:{}{more}", finding.file, finding.line);
+        let place = format!("{}:{}{more}", visible::line(&finding.file), finding.line);
         ui::note(&format!("{place}: accepted [{}]: {reason}", finding.rule.code()));
     }
     let warnings = checked.findings.len() - errors;

@@ -3,7 +3,7 @@
 use super::{
     What, Where,
     age::{Standing, standing},
-    failure, show, surroundings,
+    failure, show, surroundings, visible,
 };
 use crate::{
     cli::Global,
@@ -58,7 +58,13 @@ pub fn run(global: &Global, args: &InstallArgs) -> Result<ExitCode, Failure> {
     }
     let refusal = kept(&report).map(|names| {
         let message = format!("you have written or changed {names}, so that it stays");
-        Failure::refused(message, "look at the difference, then replace it with --force, or leave it as it is")
+        let mixed = report.files.iter().any(|file| file.note.is_some());
+        let hint = if mixed {
+            "move away what OpenCode mixes with the pack, and replace the rest with --force, or leave it as it is"
+        } else {
+            "look at the difference, then replace it with --force, or leave it as it is"
+        };
+        Failure::refused(message, hint)
     });
     let facts = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"), "format": form.as_str(), "dry_run": args.dry_run,
@@ -128,13 +134,13 @@ pub(super) fn decide(conflict: &Conflict<'_>, force: bool, asks: bool) -> Answer
         return Answer::Keep;
     }
     if !conflict.diff.is_empty() {
-        ui::note(conflict.diff);
+        ui::note(&visible::lines(conflict.diff));
     }
     let why = match conflict.change {
         Change::KeptForeign => "is yours and not of the pack",
         _ => "is not as the pack left it",
     };
-    ui::note(&format!("{} {why}; replace it? It is backed up. [y/N]", conflict.path));
+    ui::note(&format!("{} {why}; replace it? It is backed up. [y/N]", visible::line(conflict.path)));
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     match (read, line.trim().to_lowercase().as_str()) {
@@ -144,7 +150,7 @@ pub(super) fn decide(conflict: &Conflict<'_>, force: bool, asks: bool) -> Answer
 }
 
 pub(super) fn kept(report: &Report) -> Option<String> {
-    let kept: Vec<&str> =
-        report.files.iter().filter(|file| file.change.is_kept()).map(|file| file.path.as_str()).collect();
+    let kept = report.files.iter().filter(|file| file.change.is_kept());
+    let kept: Vec<String> = kept.map(|file| visible::line(&file.path)).collect();
     (!kept.is_empty()).then(|| kept.join(", "))
 }

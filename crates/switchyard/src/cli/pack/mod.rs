@@ -7,9 +7,10 @@ mod install;
 mod restore;
 mod show;
 mod uninstall;
+mod visible;
 
 use super::{Global, input};
-use crate::{failure::Failure, pack::Form, settings::Settings};
+use crate::{failure::Failure, pack::Form, settings::Settings, ui};
 use clap::{Args, Subcommand, ValueEnum};
 use std::{path::PathBuf, process::ExitCode};
 use switchyard_engine::pack::{PackError, Part, Place};
@@ -38,19 +39,25 @@ struct Where {
 impl Where {
     fn place(&self, global: &Global) -> Result<Place, Failure> {
         let settings = surroundings(global)?;
-        match &self.project {
+        let place = match &self.project {
             Some(directory) if !directory.is_dir() => {
                 let message = format!("{} is no directory", directory.display());
-                Err(Failure::usage(message, "name the project with --project DIR"))
+                return Err(Failure::usage(message, "name the project with --project DIR"));
             }
-            Some(directory) => Ok(Place::project(&input::directory(Some(directory))?, &settings.paths.data_dir)),
+            Some(directory) => Place::project(&input::directory(Some(directory))?, &settings.paths.data_dir),
             None => {
                 // OpenCode keeps its own beside ours, by the same rules.
                 let all = settings.paths.config_dir.parent().map(PathBuf::from).unwrap_or_default();
-                Ok(Place::user(&all.join("opencode"), &settings.paths.data_dir))
+                Place::user(&all.join("opencode"), &settings.paths.data_dir)
             }
-        }
+        };
+        Ok(place.telling(waits))
     }
+}
+
+fn waits(holder: &str) {
+    let holder = if holder.is_empty() { "another process".to_owned() } else { visible::line(holder) };
+    ui::note(&format!("waiting for {holder}, which is changing the same target"));
 }
 
 /// Works whatever the configuration files say.
@@ -119,9 +126,12 @@ fn failure(error: PackError) -> Failure {
         PackError::Unreadable { .. } => {
             Failure::refused(error, "put a backup back with `switchyard pack restore`, or move the file away")
         }
+        PackError::Foreign { .. } => {
+            Failure::refused(error, "move the file away: what it lists is from then on as if you had written it")
+        }
         PackError::Newer(_) => Failure::refused(error, "use the newer program, or `switchyard pack restore`"),
         PackError::Config { .. } => Failure::refused(error, "mend the file, or leave --mcp out"),
-        PackError::BackupLost { .. } => Failure::failed(error, "move the file away if nothing else needs it"),
+        PackError::BackupLost(_) => Failure::failed(error, "move the file away if nothing else needs it"),
         PackError::NoBackup { there, .. } => {
             let hint = format!("there are {}; `switchyard pack restore --list` says more", there.join(", "));
             Failure::usage(&error, hint)

@@ -1,6 +1,6 @@
 //! `switchyard pack restore`.
 
-use super::{Where, failure, show};
+use super::{Where, failure, install, show};
 use crate::{
     cli::Global,
     failure::Failure,
@@ -9,7 +9,7 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
-use switchyard_engine::pack::{Run, backups, restore};
+use switchyard_engine::pack::{Conflict, Run, backups, restore};
 
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
@@ -21,6 +21,9 @@ pub struct RestoreArgs {
     /// List the backups in place of putting one back
     #[arg(long)]
     list: bool,
+    /// Also put back what you have changed since; it is backed up
+    #[arg(long)]
+    force: bool,
     /// Only say what would be done
     #[arg(long)]
     dry_run: bool,
@@ -37,10 +40,19 @@ pub fn run(global: &Global, args: &RestoreArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let run = if args.dry_run { Run::Dry } else { Run::Real };
-    let report = restore(&place, args.name.as_deref(), run).map_err(failure)?;
+    let asks = run == Run::Real && global.format() == Format::People && install::talks();
+    let mut decide = |conflict: &Conflict<'_>| install::decide(conflict, args.force, asks);
+    let report = restore(&place, args.name.as_deref(), run, &mut decide).map_err(failure)?;
+    let refusal = install::kept(&report).map(|names| {
+        let message = format!("{names} cannot be put back without losing what is there now, so that it stays");
+        Failure::refused(message, "put it back all the same with --force, where its backup is still there")
+    });
     match global.format() {
-        Format::Json => show::document(&report, json!({"dry_run": args.dry_run}), None),
+        Format::Json => show::document(&report, json!({"dry_run": args.dry_run}), refusal.as_ref()),
         Format::People => show::restored(&report, run),
     }
-    Ok(ExitCode::SUCCESS)
+    if let (Some(refusal), Format::People) = (&refusal, global.format()) {
+        ui::failure(refusal, Format::People);
+    }
+    Ok(refusal.map_or(ExitCode::SUCCESS, |refusal| ExitCode::from(refusal.exit as u8)))
 }

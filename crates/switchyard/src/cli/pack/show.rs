@@ -1,5 +1,6 @@
 //! What became of each file, in words and as a document.
 
+use super::visible;
 use crate::{failure::Failure, ui};
 use serde_json::{Value, json};
 use switchyard_engine::pack::{BackupSummary, Change, FileReport, Outcome, Report, Run};
@@ -17,8 +18,8 @@ pub fn document(report: &Report, facts: Value, refusal: Option<&Failure>) {
 
 pub fn installed(report: &Report, run: Run) {
     changes(report, run);
-    for file in report.files.iter().filter(|file| file.change.is_kept()) {
-        ui::result(file.diff.as_deref().unwrap_or_default().trim_end());
+    for diff in report.files.iter().filter(|file| file.change.is_kept()).filter_map(|file| file.diff.as_deref()) {
+        ui::result(visible::lines(diff).trim_end());
     }
     let target = report.target.display();
     ui::result(&match (report.outcome, run) {
@@ -40,7 +41,7 @@ pub fn uninstalled(report: &Report, run: Run) {
     ui::result(&match (report.outcome, run) {
         (Outcome::NotInstalled, _) => format!("nothing was installed in {target}"),
         (_, Run::Dry) => format!("would take the pack away from {target}"),
-        (Outcome::Partly, Run::Real) => format!("took the pack away from {target}, but for what you have changed"),
+        (Outcome::Partly, Run::Real) => format!("took the pack away from {target}, but for what is kept"),
         (_, Run::Real) => format!("took the pack away from {target}"),
     });
     backed_up(report);
@@ -51,6 +52,7 @@ pub fn restored(report: &Report, run: Run) {
     let target = report.target.display();
     ui::result(&match (report.outcome, run) {
         (Outcome::Unchanged, _) => format!("{target} is as it was then"),
+        (Outcome::Partly, Run::Real) => format!("put back what was in {target}, but for what is kept"),
         (_, Run::Real) => format!("put back what was in {target}"),
         (_, Run::Dry) => format!("would put back what was in {target}"),
     });
@@ -61,10 +63,11 @@ pub fn difference(report: &Report) {
     let mut quiet = true;
     for file in report.files.iter().filter(|file| file.change != Change::Unchanged) {
         quiet = false;
-        ui::frame(&format!("{}: {}", file.path, would(file)));
+        ui::frame(&format!("{}: {}", visible::line(&file.path), would(file)));
         if let Some(diff) = &file.diff {
-            ui::result(diff.trim_end());
+            ui::result(visible::lines(diff).trim_end());
         }
+        note(file);
     }
     if quiet {
         ui::result(&format!("nothing would change in {}", report.target.display()));
@@ -85,9 +88,16 @@ pub fn backups(found: &[BackupSummary]) {
 fn changes(report: &Report, run: Run) {
     for file in report.files.iter().filter(|file| file.change != Change::Unchanged) {
         match run {
-            Run::Real => ui::note(&format!("{} {}", did(file), file.path)),
-            Run::Dry => ui::result(&format!("would {} {}", would(file), file.path)),
+            Run::Real => ui::note(&format!("{} {}", did(file), visible::line(&file.path))),
+            Run::Dry => ui::result(&format!("would {} {}", would(file), visible::line(&file.path))),
         }
+        note(file);
+    }
+}
+
+fn note(file: &FileReport) {
+    if let Some(note) = &file.note {
+        ui::note(&format!("{}: {}", visible::line(&file.path), visible::line(note)));
     }
 }
 
@@ -102,6 +112,7 @@ fn did(file: &FileReport) -> &'static str {
         Change::Write => "wrote",
         Change::Replace => "replaced",
         Change::Unchanged | Change::KeptForeign | Change::KeptEdited => "kept",
+        Change::KeptLost => "kept, because the backup of what was there before is gone,",
         Change::Remove => "removed",
         Change::PutBack => "put back",
     }
@@ -114,6 +125,7 @@ fn would(file: &FileReport) -> &'static str {
         Change::Unchanged => "leave",
         Change::KeptForeign => "keep, because it was there before,",
         Change::KeptEdited => "keep, because it was changed,",
+        Change::KeptLost => "keep, because the backup of what was there before is gone,",
         Change::Remove => "remove",
         Change::PutBack => "put back",
     }

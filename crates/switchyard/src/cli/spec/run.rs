@@ -99,7 +99,7 @@ pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
 
 fn tell(told: &Told<'_>) {
     match told {
-        Told::Added { task, base } => ui::note(&format!("{task} begins from {base}")),
+        Told::Added { task, base } => ui::note(&format!("{task} begins from {}", shortened(base))),
         Told::Became { stand: Stand::Running, .. } | Told::Became { stand: Stand::Waiting, reason: "", .. } => {}
         Told::Became { task, stand: Stand::Waiting, reason } => {
             ui::note(&format!("{task} waits: {}", clean_line(reason, 200)));
@@ -184,9 +184,16 @@ async fn preview(global: &Global, context: &Context, plan: Plan, wish: &Wish) ->
     Ok(ExitCode::SUCCESS)
 }
 
+/// Patterns that fit into a line.
+const SHOWN: usize = 2;
+
 fn planned_row(step: &Planned) -> Vec<String> {
     let allowed = match (step.allow.as_slice(), step.deny.as_slice()) {
         ([], []) => "what was validated".to_owned(),
+        // The rest is how others work and judge, in every task the same; --json has it.
+        ([], deny) if deny.len() > SHOWN + 1 => {
+            format!("all but {} and {} more", deny[..SHOWN].join(", "), deny.len() - SHOWN)
+        }
         ([], deny) => format!("all but {}", deny.join(", ")),
         (allow, _) => allow.join(", "),
     };
@@ -214,4 +221,10 @@ fn failure(error: RunError) -> Failure {
         RunError::Name(_) => Failure::refused(error, "rename the directory of the task"),
         RunError::Handoff(_) => Failure::unavailable("host", error, "look at who may write there"),
     }
+}
+
+/// A commit as people write it; a branch as it is.
+fn shortened(base: &str) -> &str {
+    let is_commit = base.len() >= 40 && base.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_commit { &base[..10] } else { base }
 }
