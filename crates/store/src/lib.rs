@@ -147,6 +147,9 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
     /// What all that run have reserved for a key. Each counts as one attempt.
     async fn reserved(&self, key: &SpendKey) -> Result<Spent>;
 
+    /// For each key and window what [`Store::spent`] and [`Store::reserved`] say, in one go.
+    async fn standings(&self, wanted: &[(SpendKey, i64, i64)]) -> Result<Vec<(Spent, Spent)>>;
+
     /// What was settled in a window, in order of the names; buckets are named by their beginnings. For
     /// batches and tasks it is over all time, as in [`Store::spent`].
     async fn spending(&self, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>>;

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn a_difference_shows_no_keys() {
-        let text = "{\n  \"provider\": { \"p\": { \"options\": { \"apiKey\": \"hush-hush\" } } },\n  \"agent\": {}\n}\n";
+        let text =
+            "{\n  \"provider\": { \"p\": { \"options\": { \"apiKey\": \"hush-hush\" } } },\n  \"agent\": {}\n}\n";
         let file = ConfigFile { path: "/x/opencode.json".into(), text: text.into(), exists: true };
         let made = edit(file, &[choice("p/m", &["a"])]).unwrap();
         assert!(made.diff.contains("p/m") && made.diff.contains("apiKey"), "{}", made.diff);

@@ -35,27 +35,24 @@ pub fn day_clock(context: &Context) -> Result<DayClock, BadDay> {
 
 /// All limits of concern, those of rules before those of periods.
 pub async fn lines(context: &Context, concern: Concern<'_>) -> Result<Vec<Line>, Refusal> {
-    let (rules, periods) = tokio::join!(context.store.budget_rules(), context.store.budget_periods());
-    let (rules, periods) = (rules?, periods?);
+    // One after the other: a second connection to the store would take longer than both.
+    let (rules, periods) = (context.store.budget_rules().await?, context.store.budget_periods().await?);
     if rules.is_empty() && periods.is_empty() {
         return Ok(Vec::new());
     }
     let now = now_micros();
     let day = day_clock(context).map_err(|error| Refusal::Configuration(format!("[budget]: {error}")))?.day_of(now);
-    let mut lines = Vec::new();
-    for rule in rules.iter().filter(|rule| concern.includes(&rule.key)) {
-        if let Some(line) = of_rule(context, rule, (day.from, day.until)) {
-            lines.push(counted(context, line).await?);
-        }
-    }
+    let rules = rules.iter().filter(|rule| concern.includes(&rule.key));
+    let mut lines: Vec<Line> = rules.filter_map(|rule| of_rule(context, rule, (day.from, day.until))).collect();
     for period in periods.iter().filter(|period| is_active(period, now)) {
         let (from, until) = match period.rolling_micros {
             // The window ends with the bucket that is being filled.
             Some(length) => ((bucket(now).saturating_sub(length)).max(period.starts_at), i64::MAX),
             None => (period.starts_at, period.ends_at.unwrap_or(i64::MAX)),
         };
-        lines.push(counted(context, of_period(context, period, from, until)).await?);
+        lines.push(of_period(context, period, from, until));
     }
+    count(context, &mut lines).await?;
     Ok(lines)
 }
 
@@ -101,15 +98,18 @@ fn of_period(context: &Context, period: &BudgetPeriod, from: i64, until: i64) ->
     }
 }
 
-async fn counted(context: &Context, mut line: Line) -> Result<Line, Refusal> {
-    let (spent, reserved) =
-        tokio::join!(context.store.spent(&line.key, bucket(line.from), line.until), context.store.reserved(&line.key));
-    let (spent, reserved) = (spent?, reserved?);
-    let measure = measure_of(line.unit);
-    line.settled = spent.measured(measure);
-    line.reserved = reserved.measured(measure);
-    line.unknown = spent.unknown;
-    Ok(line)
+/// Fills in what counts against each.
+async fn count(context: &Context, lines: &mut [Line]) -> Result<(), Refusal> {
+    let wanted: Vec<(Key, i64, i64)> =
+        lines.iter().map(|line| (line.key.clone(), bucket(line.from), line.until)).collect();
+    let standings = context.store.standings(&wanted).await?;
+    for (line, (spent, reserved)) in lines.iter_mut().zip(standings) {
+        let measure = measure_of(line.unit);
+        line.settled = spent.measured(measure);
+        line.reserved = reserved.measured(measure);
+        line.unknown = spent.unknown;
+    }
+    Ok(())
 }
 
 pub(super) fn unit_of(measure: Measure) -> Unit {

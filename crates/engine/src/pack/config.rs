@@ -158,9 +158,13 @@ pub fn turn_back(mine: &ConfigEntry, then: Option<&ConfigEntry>) -> Result<Confi
     let (change, to) = match (text, entry) {
         (Some(_), Some(entry)) if then.is_some_and(|then| then.value == entry) => (Change::Unchanged, To::Nothing),
         (Some(text), Some(entry)) if entry == mine.value => {
+            // Taken out first, so that what is entered again looks like the file.
+            let without = config_text::unregister(&text, mine.made_section);
             let turned = match then {
-                Some(then) => config_text::register(&text, &then.value).map(|registered| registered.text),
-                None => config_text::unregister(&text, mine.made_section),
+                Some(then) => {
+                    without.and_then(|text| config_text::register(&text, &then.value)).map(|registered| registered.text)
+                }
+                None => without,
             };
             let turned = turned.map_err(|source| PackError::Config { path: path.clone(), source })?;
             (Change::Replace, To::Text(turned))

@@ -51,7 +51,7 @@ fn keep_here(place: &Place, manifest: &mut Manifest) -> Result<(), PackError> {
     {
         // A link that leads elsewhere since, or a lie: only the text of what is read here now can tell.
         config.path = place.config()?;
-        config.before = without_backup(&config.before);
+        config.before = Before::Lost { sha256: String::new() };
     }
     Ok(())
 }

@@ -138,6 +138,10 @@ impl Store for SqliteStore {
         reservation::of(self, key).await
     }
 
+    async fn standings(&self, wanted: &[(SpendKey, i64, i64)]) -> Result<Vec<(Spent, Spent)>> {
+        reservation::standings(self, wanted).await
+    }
+
     async fn spending(&self, from: i64, until: i64, by: GroupBy) -> Result<Vec<(String, Spent)>> {
         spend::grouped(self, from, until, by).await
     }

@@ -146,6 +146,20 @@ pub(super) async fn of(store: &SqliteStore, key: &SpendKey) -> Result<Spent> {
     rows.first().map_or(Ok(Spent::default()), spend::spent)
 }
 
+/// What is settled and what is reserved, for each key in its window.
+pub(super) async fn standings(store: &SqliteStore, wanted: &[(SpendKey, i64, i64)]) -> Result<Vec<(Spent, Spent)>> {
+    let mut script = Script::default();
+    for (key, from, until) in wanted {
+        spend_window::ask(&mut script, key, *from, *until);
+        ask(&mut script, key, None);
+    }
+    if script.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = script.read(store, "sum what is spent and reserved").await?;
+    rows.chunks_exact(2).map(|pair| Ok((spend::spent(&pair[0])?, spend::spent(&pair[1])?))).collect()
+}
+
 pub(super) async fn stale(store: &SqliteStore, before: i64) -> Result<Vec<(DispatchId, u32)>> {
     let rows = query(STALE).bind(before).fetch_all(&store.connections.readers).await;
     let rows = rows.map_err(failed("read stale reservations"))?;

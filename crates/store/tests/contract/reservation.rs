@@ -37,7 +37,11 @@ async fn thirty_and_twenty(store: &dyn Store) -> NewAttempt {
 }
 
 async fn reserved(store: &dyn Store) -> Spent {
-    store.reserved(&SpendKey::overall()).await.unwrap()
+    let alone = store.reserved(&SpendKey::overall()).await.unwrap();
+    let settled = store.spent(&SpendKey::overall(), 0, i64::MAX).await.unwrap();
+    let together = store.standings(&[(SpendKey::overall(), 0, i64::MAX)]).await.unwrap();
+    assert_eq!(together, [(settled, alone)]);
+    alone
 }
 
 pub async fn a_ceiling_is_reached_but_not_passed(backend: &dyn Backend) {

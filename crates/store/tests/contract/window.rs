@@ -53,6 +53,12 @@ async fn compare(store: &dyn Store, spends: &[NewSpend], from: i64, until: i64) 
         let key = SpendKey::new(SpendKind::Tier, name);
         assert_eq!(store.spent(&key, from, until).await.unwrap(), of_tier, "tier {name} {window}");
     }
+    let wanted = ["north", ""].map(|name| (SpendKey::new(SpendKind::Tier, name), from, until));
+    let mut together = Vec::new();
+    for (key, from, until) in &wanted {
+        together.push((store.spent(key, *from, *until).await.unwrap(), store.reserved(key).await.unwrap()));
+    }
+    assert_eq!(store.standings(&wanted).await.unwrap(), together, "{window}");
     for by in [GroupBy::Provider, GroupBy::Tier, GroupBy::Model, GroupBy::Bucket] {
         let groups = store.spending(from, until, by).await.unwrap();
         let sum = groups.iter().fold(Spent::default(), |sum, (_, spent)| sum + *spent);
@@ -63,6 +69,7 @@ async fn compare(store: &dyn Store, spends: &[NewSpend], from: i64, until: i64) 
 
 pub async fn any_window_is_the_sum_of_what_was_spent_in_it(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
+    assert_eq!(store.standings(&[]).await.unwrap(), []);
     let mut drawn = Drawn(7);
     let mut spends: Vec<NewSpend> = Vec::new();
     for round in 0..120 {

@@ -27,6 +27,7 @@ mod memory;
 mod money;
 mod pack;
 mod pack_asked;
+mod pack_guarded;
 mod pack_killed;
 mod pack_older;
 mod pack_permissions;

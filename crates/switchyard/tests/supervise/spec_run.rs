@@ -198,7 +198,8 @@ fn nobody_goes_on_from_a_branch_that_a_validator_has_moved() {
 
 #[test]
 fn an_implementer_that_changes_how_it_is_judged_is_seen() {
-    let steps = implements(TASK, bash("mkdir -p .opencode/agents && echo x > .opencode/agents/validator.md && echo a > a.txt"));
+    let steps =
+        implements(TASK, bash("mkdir -p .opencode/agents && echo x > .opencode/agents/validator.md && echo a > a.txt"));
     let (yard, _) = planned("spec-judge", steps);
     let reason = run(&yard, 1, &[])["reason"].as_str().expect("a reason").to_owned();
     assert!(reason.contains("it changed what is not its own: .opencode/agents/validator.md"), "{reason}");
@@ -211,7 +212,8 @@ fn tests_that_were_there_before_the_spec_are_not_those_that_it_asks_for() {
     commit(&yard);
     put(&yard, &format!("{TASK}/task-spec.md"), &spec("none", "## Execution\n\n- test-writer\n- implementer\n\n"));
     commit(&yard);
-    let first = |yard: &Yard| run(yard, 0, &["--dry-run"])["would_run"][0]["stand"].as_str().unwrap_or_default().to_owned();
+    let first =
+        |yard: &Yard| run(yard, 0, &["--dry-run"])["would_run"][0]["stand"].as_str().unwrap_or_default().to_owned();
     assert_eq!(first(&yard), "open");
     put(&yard, "tests/export.sh", "true\ntrue\n");
     commit(&yard);

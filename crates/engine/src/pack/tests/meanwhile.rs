@@ -16,33 +16,47 @@ fn disk() -> Disk {
 fn a_file_that_changes_while_a_question_stands_stays() {
     let world = World::lived_in();
     world.install(&disk(), &first(), false, Answer::Keep).unwrap();
-    let command = command();
-    let order = Install { bundle: &second(), parts: &Part::ALL, mcp: Some(&command), run: Run::Real };
-    let config = USER_CONFIG.replace("p/m", "q/n");
+    world.write("commands/c.md", "edited\n");
+    let order = Install { bundle: &second(), parts: &Part::ALL, mcp: None, run: Run::Real };
+    // One that was asked for already, the one that is asked for, one that is ours, and one that is new.
+    let written = ["agents/a.md", "commands/c.md", "agents/old.md", "agents/new.md"];
     let report = install_on(&disk(), &world.place, &order, &mut |conflict| {
-        // The file that is asked for, one that is ours, one that is new, and the configuration.
-        world.write(conflict.path, "written meanwhile\n");
-        world.write("agents/old.md", "mine now\n");
-        world.write("agents/new.md", "mine too\n");
-        world.write("opencode.jsonc", &config);
+        if conflict.path == "commands/c.md" {
+            written.iter().for_each(|path| world.write(path, "written meanwhile\n"));
+        }
         Answer::Replace
     });
     let report = report.unwrap();
     assert_eq!(report.outcome, Outcome::Partly);
-    for (path, text) in [
-        ("agents/a.md", "written meanwhile\n"),
-        ("agents/b.md", "written meanwhile\n"),
-        ("agents/old.md", "mine now\n"),
-        ("agents/new.md", "mine too\n"),
-    ] {
+    for path in written {
         assert!(change(&report, path).is_kept(), "{path}: {report:?}");
-        assert_eq!(world.read(path), text);
+        assert_eq!(world.read(path), "written meanwhile\n", "{path}");
     }
-    assert!(world.read("opencode.jsonc").contains("q/n") && world.read("opencode.jsonc").contains("switchyard"));
+    assert_eq!((change(&report, "agents/b.md"), world.read("agents/b.md")), (Change::Replace, "b1\n".into()));
     let manifest = installed(&world.place).unwrap().unwrap();
-    assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["commands/c.md"]);
+    assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["agents/b.md", "commands/c.md"]);
     world.uninstall(&disk()).unwrap();
-    assert_eq!((world.read("opencode.jsonc"), world.read("agents/new.md")), (config, "mine too\n".into()));
+    for path in written {
+        assert_eq!(world.read(path), "written meanwhile\n", "{path}");
+    }
+    assert!(world.file("agents/b.md").is_symlink());
+}
+
+#[test]
+fn a_configuration_that_changes_while_it_is_asked_for_stays() {
+    let world = World::empty();
+    fs::create_dir_all(world.place.root()).unwrap();
+    let own = |name: &str| format!("{{\"mcp\": {{\"switchyard\": {{\"command\": [{name:?}]}}}}}}\n");
+    world.write("opencode.json", &own("one"));
+    let command = command();
+    let order = Install { bundle: &first(), parts: &Part::ALL, mcp: Some(&command), run: Run::Real };
+    let report = install_on(&disk(), &world.place, &order, &mut |conflict| {
+        world.write(conflict.path, &own("two"));
+        Answer::Replace
+    });
+    assert_eq!(change(&report.unwrap(), "opencode.json"), Change::KeptForeign);
+    assert_eq!(world.read("opencode.json"), own("two"));
+    assert_eq!(installed(&world.place).unwrap().unwrap().config, None);
 }
 
 #[test]

@@ -41,9 +41,8 @@ pub(super) fn brought_by(repository: &Path, at: &str, path: &str) -> Result<Opti
 
 /// Whether a path is the same in both commits.
 pub(super) fn is_same(repository: &Path, one: &str, other: &str, path: &str) -> Result<bool, GitError> {
-    let entry = |commit: &str| {
-        run(repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path])
-    };
+    let entry =
+        |commit: &str| run(repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path]);
     Ok(entry(one)? == entry(other)?)
 }
 

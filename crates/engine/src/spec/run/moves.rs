@@ -153,7 +153,8 @@ impl<'p> Sight<'p> {
                 return Ok(true);
             }
             if let Some(reason) = judged.map_or(Ok(None), |seen| self.moved(seen))? {
-                let next = "look at what was added to it; `switchyard task reset` of its validator has it judged as it is";
+                let next =
+                    "look at what was added to it; `switchyard task reset` of its validator has it judged as it is";
                 let next = next.to_owned();
                 moves.stuck.push(Stuck { part: delivery.part, reason, next, lack: Lack::Other });
                 return Ok(false);
