@@ -148,6 +148,21 @@ mod tests {
     }
 
     #[test]
+    fn a_zone_is_the_same_by_its_file_and_by_its_name() {
+        let moment = Timestamp::from_microsecond(at("2026-07-01T00:00:00Z")).unwrap();
+        for name in ["Europe/Berlin", "America/Argentina/Ushuaia", "Etc/GMT+5"] {
+            let by_name = TimeZone::get(name).unwrap();
+            for by_file in zone_file(name) {
+                assert_eq!(by_file.to_offset(moment), by_name.to_offset(moment), "{name}");
+                assert_eq!(by_file.iana_name(), Some(name));
+            }
+        }
+        for name in ["", "/", "..", "../zoneinfo/Europe/Berlin", "/etc/passwd", "Europe/", "Europe//Berlin", "Europe"] {
+            assert!(zone_file(name).is_none() && DayClock::new(name, "00:00").is_err(), "{name}");
+        }
+    }
+
+    #[test]
     fn every_hour_of_a_year_is_in_one_day_and_days_follow_each_other() {
         for zone in ["Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "UTC"] {
             let clock = DayClock::new(zone, "03:00").unwrap();

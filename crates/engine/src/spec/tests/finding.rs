@@ -190,3 +190,14 @@ fn a_file_is_checked_as_what_it_is() {
     assert!(rules(".ai/tasks/001-a/01-b/task-spec.md").contains(&"units-nested".to_owned()));
     assert!(rules("a/b").contains(&"units-nested".to_owned()));
 }
+
+#[test]
+fn names_of_directories_bring_no_escapes_into_a_message() {
+    let yard = Yard::new();
+    yard.write(".ai/tasks/007-a\u{1b}[2J/task-spec.md", GOOD);
+    yard.write(".ai/tasks/007-b/task-spec.md", GOOD);
+    let checked = check(&yard.place(), &yard.path("repo"), &[]).unwrap();
+    let messages: Vec<&str> = checked.faults.iter().map(|found| found.fault.message.as_str()).collect();
+    assert!(messages.contains(&"007-a\u{fffd}[2J has this number already"), "{messages:?}");
+    assert!(!messages.iter().any(|message| message.contains(char::is_control)), "{messages:?}");
+}
