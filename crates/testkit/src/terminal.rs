@@ -33,7 +33,8 @@ impl Terminal {
         let program = env.command(&[]).get_program().to_string_lossy().into_owned();
         let words = [program.as_str()].into_iter().chain(args.iter().copied());
         let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
-        let line = format!("exec {}", line.join(" "));
+        // Whoever runs the tests may have left interrupts ignored, as a shell does in the background, and that is handed on.
+        let line = format!("exec env --default-signal=INT {}", line.join(" "));
         let mut command = std::process::Command::new("script");
         command.args(["-qefc", &line, "/dev/null"]).env_clear().envs(env.variables()).env("TERM", "dumb");
         command.current_dir(env.project()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
