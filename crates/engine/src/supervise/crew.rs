@@ -87,6 +87,14 @@ impl Crew {
         Some(Reserved { process: member.process, room: Arc::clone(&self.room), ordered: false })
     }
 
+    /// Whether there is a member for everything that may run at once, and none waits for an order: then whoever ends a
+    /// task takes the next by itself, sooner than a process could be started for it.
+    pub(crate) fn is_busy(&self, at_once: u32) -> bool {
+        let members = self.room.members();
+        let all = members.iter().all(|member| member.doing == Doing::Something);
+        self.most > 0 && all && members.len() >= usize::try_from(at_once).unwrap_or(usize::MAX)
+    }
+
     /// Has as many look for what was queued as there is of it, as far as somebody waits for an order. Whoever looks
     /// claims in the same way as a pass does, only sooner. False when nobody could be asked.
     pub(crate) fn look(&self, queued: usize) -> bool {
