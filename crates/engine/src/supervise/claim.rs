@@ -104,7 +104,7 @@ pub(crate) async fn claim(
     let (model, tier) = chosen.map(|decision| (decision.resolution.model, decision.resolution.tier)).unzip();
     let model = model.map(|model: ModelRef| model.to_string());
     let reserved = match whom {
-        For::Any(crew) if suits(&record.task) && crew.is_busy(limits.total) => return Ok(Claimed::Unsuited),
+        For::Any(crew) if suits(&record.task) && crew.leave(limits.total) => return Ok(Claimed::Unsuited),
         For::Any(crew) if suits(&record.task) => crew.reserve(context, limits.total),
         For::Any(_) | For::Itself => None,
     };

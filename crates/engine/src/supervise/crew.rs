@@ -10,7 +10,10 @@ use std::{
     net::Shutdown,
     os::unix::net::UnixStream,
     process::Child,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use switchyard_core::task::{Agent, Place, Task, TaskId};
 use switchyard_host::ProcessIdentity;
@@ -32,6 +35,8 @@ struct Room {
     members: Mutex<Vec<Member>>,
     /// What members have begun by themselves.
     taken: Mutex<Vec<TaskId>>,
+    /// Something was left to those who are at work.
+    left: AtomicBool,
     /// Somebody has looked, and found nothing that is for a crew.
     left_over: Notify,
 }
@@ -87,12 +92,17 @@ impl Crew {
         Some(Reserved { process: member.process, room: Arc::clone(&self.room), ordered: false })
     }
 
-    /// Whether there is a member for everything that may run at once, and none waits for an order: then whoever ends a
-    /// task takes the next by itself, sooner than a process could be started for it.
-    pub(crate) fn is_busy(&self, at_once: u32) -> bool {
+    /// Leaves what there is to the members, when there is one for everything that may run at once and none waits for an
+    /// order: whoever ends a task takes the next by itself, sooner than a process could be started for it. One that has
+    /// just looked, and not yet said that it found nothing, would miss it; so the next that waits calls for a pass.
+    pub(crate) fn leave(&self, at_once: u32) -> bool {
         let members = self.room.members();
         let all = members.iter().all(|member| member.doing == Doing::Something);
-        self.most > 0 && all && members.len() >= usize::try_from(at_once).unwrap_or(usize::MAX)
+        let leaves = self.most > 0 && all && members.len() >= usize::try_from(at_once).unwrap_or(usize::MAX);
+        if leaves {
+            self.room.left.store(true, Ordering::Release);
+        }
+        leaves
     }
 
     /// Has as many look for what was queued as there is of it, as far as somebody waits for an order. Whoever looks
@@ -170,7 +180,12 @@ impl Room {
                 }
                 Ok(id) => self.taken.lock().unwrap_or_else(PoisonError::into_inner).push(id),
                 // An empty line: it has nothing to do.
-                Err(_) => self.set(process, Doing::Nothing),
+                Err(_) => {
+                    self.set(process, Doing::Nothing);
+                    if self.left.swap(false, Ordering::AcqRel) {
+                        self.left_over.notify_one();
+                    }
+                }
             }
         }
         self.members().retain(|member| member.process != process);
