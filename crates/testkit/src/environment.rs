@@ -2,19 +2,17 @@
 //! scripted provider. Nothing of the machine's own settings reaches it, and its servers end with the
 //! test process.
 
-use crate::{Outcome, SharedProvider, opencode};
+use crate::{Outcome, SharedProvider, at_most, opencode};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::Once,
-    time::{Duration, Instant},
+    time::Instant,
 };
 use switchyard_host::process::ProcessIdentity;
 
-/// No command of a test may take longer than this; a hang is a failure, not a wait.
-const DEADLINE: Duration = Duration::from_secs(120);
 /// The key in the test configuration; it must never be seen anywhere else.
 pub const API_KEY: &str = "sk-test-0123456789abcdef";
 
@@ -204,15 +202,16 @@ impl TestEnv {
     }
 }
 
-/// Waits for a command with the deadline that holds for all.
+/// Waits for a command, but not for ever: a hang is a failure, not a wait.
 pub fn finish(child: Child) -> Outcome {
+    let patience = at_most(120);
     let began = Instant::now();
     let id = child.id();
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || drop(sender.send(child.wait_with_output())));
-    let output = receiver.recv_timeout(DEADLINE).unwrap_or_else(|_| {
+    let output = receiver.recv_timeout(patience).unwrap_or_else(|_| {
         drop(Command::new("kill").args(["-9", &id.to_string()]).status());
-        panic!("the command did not end within {DEADLINE:?}");
+        panic!("the command did not end within {patience:?}");
     });
     let output = output.expect("the output is read");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");

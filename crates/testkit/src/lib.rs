@@ -23,6 +23,12 @@ pub const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x
 /// How much slower a machine may be that runs many tests at once on few cores.
 const BUSY: u32 = 4;
 
+/// The longest that something may take, as on a machine that does nothing else. For what would otherwise take
+/// far longer or never end: a slow machine is no failure.
+pub fn at_most(seconds: u64) -> Duration {
+    Duration::from_secs(seconds) * BUSY
+}
+
 /// Waits until `condition` holds; says what did not happen when it does not in time.
 pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() -> bool) {
     let patience = patience * BUSY;

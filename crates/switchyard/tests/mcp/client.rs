@@ -9,10 +9,10 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
-use switchyard_testkit::TestEnv;
+use switchyard_testkit::{TestEnv, at_most};
 
-/// No answer may take longer than this; the longest wait of a call is 45 seconds.
-const DEADLINE: Duration = Duration::from_secs(120);
+/// No answer may take longer than this many seconds; the longest wait of a call is 45.
+const DEADLINE: u64 = 120;
 
 /// How often a wait is taken up again.
 const PATIENCE: usize = 6;
@@ -120,7 +120,7 @@ impl Client {
         if let Some(found) = self.waiting.iter().position(&fits).and_then(|index| self.waiting.remove(index)) {
             return found;
         }
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + at_most(DEADLINE);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let message = self.incoming.recv_timeout(left).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -189,7 +189,7 @@ impl Client {
     }
 
     fn ended(mut self, began: Instant) -> Ended {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + at_most(DEADLINE);
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a status") {
                 break status;

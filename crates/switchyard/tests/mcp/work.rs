@@ -7,7 +7,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use switchyard_scripted::Step;
-use switchyard_testkit::TestEnv;
+use switchyard_testkit::{TestEnv, at_most};
 
 /// Starts a dispatch as a job, and returns its id.
 #[track_caller]
@@ -37,6 +37,26 @@ fn a_dispatch_answers_in_one_call() {
     assert!(!progress.is_empty(), "progress is told");
     let counts: Vec<f64> = progress.iter().filter_map(|told| told["progress"].as_f64()).collect();
     assert!(counts.windows(2).all(|pair| pair[0] < pair[1]), "progress grows: {progress:?}");
+}
+
+#[test]
+fn what_a_job_costs_is_charged_to_the_tier_that_led_to_its_model() {
+    let env = own_env("mcp-tier");
+    let table = "[tiers]\nhaiku = [\"scripted/beta\"]\n[task_types]\nsummary = \"haiku\"\n";
+    env.write_config(table);
+    let mut client = Client::start(&env, &[]);
+    let key = env.provider.script("charged", vec![Step::text("short"), Step::text("shorter")]);
+    for wanted in [json!({"taskType": "summary"}), json!({"model": "scripted/beta"})] {
+        let mut asked = json!({ "prompt": key });
+        asked.as_object_mut().expect("an object").extend(wanted.as_object().expect("an object").clone());
+        let result = client.call("dispatch", &asked);
+        assert_eq!(result["isError"], false, "{result:#}");
+    }
+    let report = env.run(&["budget", "--json", "report", "--by", "tier"]).expect_code(0).json();
+    let rows = report["rows"].as_array().expect("rows").iter();
+    let charged: Vec<(&Value, &Value)> = rows.map(|row| (&row["name"], &row["attempts"])).collect();
+    assert_eq!(charged.len(), 2, "{report:#}");
+    assert!(charged.contains(&(&json!("haiku"), &json!(1))), "{report:#}");
 }
 
 #[test]
@@ -135,7 +155,7 @@ fn a_wait_that_ends_first_is_no_error_and_can_be_taken_up() {
     let began = Instant::now();
     let look = client.call("task_await", &json!({"taskId": id, "timeout": 0, "cursor": cursor}));
     assert_eq!(look["structuredContent"]["timedOut"], true);
-    assert!(began.elapsed() < Duration::from_secs(5), "a single look");
+    assert!(began.elapsed() < at_most(5), "a single look");
     let cancelled = client.call("task_cancel", &json!({"taskId": id}));
     assert!(text(&cancelled).starts_with(&format!("{id} cancelled")), "{cancelled:#}");
     let after = client.call("task_await", &json!({"taskId": id}));

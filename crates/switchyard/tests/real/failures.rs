@@ -5,7 +5,7 @@ use crate::env;
 use serde_json::Value;
 use std::time::Duration;
 use switchyard_scripted::{Ending, Step};
-use switchyard_testkit::{Outcome, outcome::assert_bill};
+use switchyard_testkit::{Outcome, at_most, outcome::assert_bill};
 
 /// Dispatches one scripted failure and checks what every failure owes.
 fn fail(name: &str, steps: Vec<Step>, args: &[&str]) -> (Outcome, Value, String) {
@@ -36,7 +36,7 @@ fn refusals_of_the_provider_have_their_classes_and_are_not_retried() {
         let (outcome, report, key) = fail(&name, vec![step], &[]);
         outcome.expect_code(code).expect_class(class);
         assert_eq!(env().provider.requests(&key).entries.len(), 1, "{class}: {report:#}");
-        assert!(outcome.took < Duration::from_secs(60), "{class}: {:?}", outcome.took);
+        assert!(outcome.took < at_most(60), "{class}: {:?}", outcome.took);
     }
     // OpenCode tries to compact a conversation that is too long; nothing is left to compact here.
     let refuse = || Step::status(400).message(overflow);
@@ -60,7 +60,7 @@ fn a_provider_that_keeps_failing_is_given_up_after_one_retry() {
                 outcome.expect_code(1).expect_class(class);
                 assert_eq!(report["error"]["retryable"], true);
                 assert_eq!(env().provider.requests(&key).entries.len(), 2, "{name}: one retry");
-                assert!(outcome.took < Duration::from_secs(60), "{name}: {:?}", outcome.took);
+                assert!(outcome.took < at_most(60), "{name}: {:?}", outcome.took);
             });
         }
     });
@@ -93,7 +93,7 @@ fn broken_streams_end_in_a_class_and_never_in_success() {
 fn a_retry_after_of_an_hour_costs_seconds() {
     let (outcome, report, key) = fail("hour", vec![Step::status(429).retry_after(3600)], &[]);
     outcome.expect_code(1).expect_class("quota_exhausted");
-    assert!(outcome.took < Duration::from_secs(20), "{:?}", outcome.took);
+    assert!(outcome.took < at_most(20), "{:?}", outcome.took);
     assert_eq!(env().provider.requests(&key).entries.len(), 1);
     assert_eq!(report["cost_known"], true);
 }
@@ -120,7 +120,7 @@ fn hangs_end_at_the_deadline_on_the_server_too() {
                 outcome.expect_code(5).expect_class("timeout");
                 assert_eq!(report["status"], "timeout");
                 assert_eq!(report["cost_known"], false, "what was cut off may have cost something");
-                assert!(outcome.took < Duration::from_secs(40), "{name}: {:?}", outcome.took);
+                assert!(outcome.took < at_most(40), "{name}: {:?}", outcome.took);
                 switchyard_testkit::eventually("the provider is let go", Duration::from_secs(10), || {
                     env().provider.requests(&key).entries.iter().all(|entry| entry.ending == Ending::ClientClosed)
                 });

@@ -3,7 +3,7 @@
 use crate::own_env;
 use std::{sync::OnceLock, time::Duration};
 use switchyard_testkit::{
-    Outcome, TestEnv,
+    Outcome, TestEnv, at_most,
     fake_opencode::{Behaviour, Events, FakeOpencode, PermissionReply, Run, Serving},
 };
 
@@ -45,7 +45,7 @@ fn servers_that_lie_or_die_are_told_from_success() {
                 let (outcome, _fake) = against(behaviour, &["--timeout", "60s"]);
                 assert_eq!(outcome.code, Some(code), "{name}: {}{}", outcome.stdout, outcome.stderr);
                 outcome.expect_class(class);
-                assert!(outcome.took < Duration::from_secs(60), "{name}: {:?}", outcome.took);
+                assert!(outcome.took < at_most(60), "{name}: {:?}", outcome.took);
             });
         }
     });
@@ -92,7 +92,7 @@ fn an_error_without_idle_ends_the_run() {
     let (outcome, _fake) =
         against(Behaviour { run: Run::ErrorWithoutIdle, ..Behaviour::default() }, &["--timeout", "40s"]);
     assert_ne!(outcome.json()["status"], "ok");
-    assert!(outcome.took < Duration::from_secs(20), "{:?}", outcome.took);
+    assert!(outcome.took < Duration::from_secs(35), "{:?}", outcome.took);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_permission_that_cannot_be_answered_is_reported_in_time() {
         Behaviour { run: Run::AsksInChild, permission_reply: PermissionReply::Fails, ..Behaviour::default() };
     let (outcome, _fake) = against(behaviour, &["--timeout", "60s"]);
     outcome.expect_code(3).expect_class("permission_waiting");
-    assert!(outcome.took < Duration::from_secs(30), "{:?}", outcome.took);
+    assert!(outcome.took < at_most(30), "{:?}", outcome.took);
     let (outcome, _fake) = against(Behaviour { run: Run::AsksInChild, ..Behaviour::default() }, &[]);
     outcome.expect_ok();
 }

@@ -106,6 +106,32 @@ fn a_projects_configuration_is_read_again_when_it_changes() {
 }
 
 #[test]
+fn a_project_configuration_that_cannot_be_read_is_named_never_quoted_and_read_again_when_mended() {
+    let env = own_env("broken-config");
+    let file = env.project().join(".opencode/opencode.jsonc");
+    std::fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
+    let secret = "plain-words-that-are-a-key";
+    let broken = format!("{{\"provider\": {{\"scripted\": {{\"options\": {{\"apiKey\": \"{secret}\"");
+    let fine = "{\"model\": \"scripted/alpha\"}";
+    // Broken at the first sight of the directory, after it was fine, and in another way.
+    for (text, fault) in [(broken.as_str(), "at line 1"), (fine, ""), ("{\"model\": 5}", "model: Expected string")] {
+        std::fs::write(&file, text).expect("written");
+        let outcome = env.dispatch(&["-m", "scripted/alpha", "hi"]);
+        if fault.is_empty() {
+            outcome.expect_ok();
+            continue;
+        }
+        let error = outcome.expect_code(2).expect_class("configuration").json()["error"].clone();
+        let message = error["message"].as_str().expect("a message");
+        assert!(message.contains(&format!("{}: ", file.display())) && message.contains(fault), "{error:#}");
+        assert!(!outcome.stdout.contains(secret) && !outcome.stderr.contains(secret), "{error:#}");
+        std::fs::write(&file, fine).expect("written");
+        env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
+    }
+    env.stop_servers();
+}
+
+#[test]
 fn an_idle_server_ends_by_itself() {
     let mut env = own_env("idle");
     env.set("SWITCHYARD_SERVER_IDLE_TIMEOUT", "1s");

@@ -111,6 +111,30 @@ fn a_task_is_added_and_looks_the_same_everywhere() {
 }
 
 #[test]
+fn a_store_elsewhere_is_the_one_that_counts_although_the_usual_one_is_there() {
+    let env = yard("tasks-elsewhere");
+    let ids = |env: &TestEnv| -> Vec<String> {
+        let listed = env.run(&["task", "list", "--json"]).expect_code(0).json();
+        let tasks = listed["tasks"].as_array().expect("tasks").iter();
+        tasks.map(|task| task["id"].as_str().expect("an id").to_owned()).collect()
+    };
+    add(&env, &["--command", "true", "--id", "here"]);
+    let other = env.root.join("other.db");
+    env.write_config(&format!("[store]\nurl = \"sqlite:{}\"\n", other.display()));
+    assert_eq!(ids(&env), Vec::<String>::new());
+    add(&env, &["--command", "true", "--id", "there"]);
+    assert_eq!(ids(&env), ["there"]);
+    env.write_config("");
+    assert_eq!(ids(&env), ["here"]);
+    // A guess that cannot be opened is no failure by itself.
+    let usual = env.data_dir().join("switchyard.db");
+    std::fs::write(&usual, "not a database").expect("written");
+    env.run(&["task", "list"]).expect_code(4);
+    env.write_config(&format!("[store]\nurl = \"sqlite:{}\"\n", other.display()));
+    assert_eq!(ids(&env), ["there"]);
+}
+
+#[test]
 fn many_are_added_or_none() {
     let env = yard("task-bulk");
     git(&env.project(), &["branch", "other"]);

@@ -251,6 +251,41 @@ fn what_a_command_leaves_running_is_ended_with_it() {
 }
 
 #[test]
+fn whoever_says_nothing_leaves_no_files_and_words_are_in_the_log_of_their_own_task() {
+    let mut yard = Yard::with("crew-logs", FOUR);
+    for (first, logs) in [(1, vec!["2.out"]), (3, vec!["3.log", "4.log", "4.out"])] {
+        if first == 3 {
+            // Then the workers have something to say about each task.
+            yard.env.set("SWITCHYARD_LOG", "trace");
+        }
+        let supervisor = supervise(&yard);
+        for (number, command) in [(first, "true"), (first + 1, "echo so it is")] {
+            add(&yard, 1, command);
+            yard.wait_for_phase(&format!("t00{number}"), "done");
+        }
+        drop(supervisor);
+        let mut found: Vec<String> = [first, first + 1].into_iter().flat_map(|number| logs_of(&yard, number)).collect();
+        found.sort_unstable();
+        assert_eq!(found, logs);
+    }
+}
+
+/// The logs of a task by the number of that and their kind. Nothing in them is about another one.
+fn logs_of(yard: &Yard, number: u32) -> Vec<String> {
+    let files =
+        std::fs::read_dir(yard.env.data_dir().join(format!("tasks/t00{number}"))).into_iter().flatten().flatten();
+    let logs = files.map(|file| {
+        let (path, said) = (file.path(), std::fs::read_to_string(file.path()).expect("a log"));
+        let kind = path.extension().expect("a kind").to_string_lossy().into_owned();
+        let others = (1..=4).filter(|other| *other != number);
+        assert!(!said.is_empty() && !others.into_iter().any(|other| said.contains(&format!("t00{other}"))), "{said}");
+        assert!(kind == "log" || said == "so it is\n", "{said}");
+        format!("{number}.{kind}")
+    });
+    logs.collect()
+}
+
+#[test]
 fn a_command_that_is_cancelled_ends_and_the_next_is_done() {
     let yard = Yard::with("crew-cancel", "concurrency = 1\nmost = 1\n");
     let _supervisor = supervise(&yard);
