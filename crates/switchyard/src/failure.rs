@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fmt::Display;
+use switchyard_agents::opencode::ApiError;
 use switchyard_core::{ErrorClass, route::RouteError};
 use switchyard_engine::{
     dispatch::{ErrorReport, Refusal},
@@ -169,6 +170,10 @@ impl From<Refusal> for Failure {
             Refusal::Io(error) => Self::unavailable("host", error, "run `switchyard doctor`"),
             Refusal::BadRequest(_) => Self::usage(message, "see `switchyard dispatch --help`"),
             Refusal::Configuration(_) => Self::configuration(message),
+            Refusal::Api(ApiError::Configuration { .. })
+            | Refusal::Server(ServerError::Api(ApiError::Configuration { .. })) => {
+                Self { hint: "mend that file of OpenCode's, and try again".into(), ..Self::configuration(message) }
+            }
             Refusal::NoDirectory(_) => Self::usage(message, "name an existing one with --dir"),
             Refusal::UnknownAgent { .. } => Self::usage(message, "leave --agent out, or name one of those"),
             Refusal::UnknownCommand { .. } => Self::usage(message, "commands live in `.opencode/command/`"),

@@ -1,5 +1,6 @@
 //! Requests to one OpenCode server: authentication, deadlines, and errors that never carry a body.
 
+use super::broken::broken_configuration;
 use crate::web::{install_tls, is_loopback};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::{Method, Url, header};
@@ -28,6 +29,8 @@ pub enum ApiError {
     NotFound(String),
     #[error("OpenCode refused {path} with status {status}: {message}")]
     Refused { path: String, status: u16, message: String },
+    #[error("OpenCode cannot read {file}: {fault}")]
+    Configuration { file: String, fault: String },
     #[error("what answers at {path} is not OpenCode's API")]
     NotOpencode { path: String },
 }
@@ -168,7 +171,10 @@ impl Http {
             404 => Err(ApiError::NotFound(path.trim_start_matches('/').to_owned())),
             status => {
                 let body: serde_json::Value = response.json().await.unwrap_or_default();
-                Err(ApiError::Refused { path: path.to_owned(), status, message: refusal_text(&body) })
+                Err(match broken_configuration(&body) {
+                    Some((file, fault)) => ApiError::Configuration { file, fault },
+                    None => ApiError::Refused { path: path.to_owned(), status, message: refusal_text(&body) },
+                })
             }
         }
     }

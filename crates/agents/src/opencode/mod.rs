@@ -4,6 +4,7 @@
 //! are read back, the money by the session tree, and every wait has its own deadline.
 
 mod ask;
+mod broken;
 pub mod catalogue;
 pub mod classify;
 mod client;

@@ -57,6 +57,8 @@ impl Refusal {
             Self::Route(error) => class_of(error),
             Self::Server(ServerError::NotLocated(_)) => Some(ErrorClass::OpencodeMissing),
             Self::Server(ServerError::Store(_)) | Self::Store(_) | Self::Io(_) => None,
+            Self::Server(ServerError::Api(ApiError::Configuration { .. }))
+            | Self::Api(ApiError::Configuration { .. }) => None,
             Self::Server(_) | Self::Api(_) => Some(ErrorClass::OpencodeUnhealthy),
             Self::Cancelled => Some(ErrorClass::Cancelled),
             Self::Budget { .. } => Some(ErrorClass::BudgetRefused),

@@ -1,12 +1,14 @@
 //! What a managed server has read for one directory: the project's configuration, as stamps.
 //!
 //! OpenCode reads a project's configuration once, so the directory's instance is disposed of when the
-//! files have changed.
+//! files have changed. One that it cannot read it remembers for as long as it lives, whatever becomes of the
+//! file: such a server gets no new work, and the next request meets one that reads again.
 
+use super::give_up;
 use crate::Context;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use switchyard_agents::opencode::Client;
+use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::ServerId;
 use switchyard_host::paths::{private_dir, write_private};
 
@@ -19,7 +21,8 @@ pub(crate) async fn refresh_instance(
     directory: &Path,
     stamps: &str,
 ) -> Option<String> {
-    let notes = context.servers_dir().join(format!("{}.directories", server?));
+    let server = server?;
+    let notes = context.servers_dir().join(format!("{server}.directories"));
     let file = notes.join(short_hash(&directory.to_string_lossy()));
     let stamp = short_hash(stamps);
     let noted = std::fs::read_to_string(&file).ok();
@@ -33,14 +36,25 @@ pub(crate) async fn refresh_instance(
             return warning;
         }
     }
+    if cannot_be_read(client).await {
+        give_up(context, server).await;
+        return None;
+    }
     if let Err(error) = private_dir(&notes).and_then(|()| write_private(&file, stamp.as_bytes())) {
         tracing::warn!(%error, "the state of a project's configuration could not be noted");
     }
     None
 }
 
+/// Whether the server refuses to work here. What is wrong, the requester is told by its next call.
+async fn cannot_be_read(client: &Client) -> bool {
+    matches!(client.running().await, Err(ApiError::Configuration { .. }))
+}
+
 async fn read_again(client: &Client) -> Option<String> {
     match client.running().await {
+        // It was not read the last time, so there is nothing to dispose of.
+        Err(ApiError::Configuration { .. }) => None,
         Ok(running) if running.is_empty() => client
             .dispose_instance()
             .await
