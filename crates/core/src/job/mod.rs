@@ -11,6 +11,6 @@ mod workflow;
 
 pub use auto::{Picked, pick_profile};
 pub use id::{BadJobId, JobId};
-pub use order::{Choice, JobKind, JobOrder, JobState, Pause};
+pub use order::{Choice, JobKind, JobOrder, JobState, Pause, TierPart};
 pub use reuse::{Backend, Found, Mismatch, Standing, Wanted, reusable};
 pub use workflow::{Advance, Carry, StepDone, WorkflowStep, advance, carry};

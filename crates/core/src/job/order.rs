@@ -1,7 +1,12 @@
 //! What is to be done by a job, and on which model it is to be done.
 
 use super::WorkflowStep;
-use crate::{Nano, dispatch::Mode, model::ModelRef, route::ModelPolicy};
+use crate::{
+    Nano,
+    dispatch::Mode,
+    model::ModelRef,
+    route::{ModelPolicy, Rule},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -166,4 +171,17 @@ pub struct Choice {
     /// Whether somebody named this very model: then it is never exchanged for another.
     #[serde(default)]
     pub named: bool,
+    /// The tier that had a part in it: what the job costs is charged to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<TierPart>,
+}
+
+/// How a tier led to a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TierPart {
+    pub rule: Rule,
+    /// The tier that the model was taken from.
+    pub taken: Option<String>,
+    /// The tier that was asked for, when it is another one.
+    pub requested: Option<String>,
 }

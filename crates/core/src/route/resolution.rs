@@ -4,7 +4,7 @@ use crate::ModelRef;
 use serde::{Deserialize, Serialize};
 
 /// What kind of request decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// The model was named.

@@ -12,7 +12,7 @@ use std::path::Path;
 use switchyard_core::{
     config::WorkerProfile,
     dispatch::Mode,
-    job::Choice,
+    job::{Choice, TierPart},
     route::{ModelPolicy, Needs, Selector},
 };
 
@@ -47,14 +47,20 @@ pub(super) async fn pick(context: &Context, wish: &Wish<'_>) -> Result<Choice, J
         avoid: &[],
         purse: Purse::default(),
     };
-    let decision = decide(context, &task, Refresh::IfStale).await?;
+    let found = decide(context, &task, Refresh::IfStale).await?.resolution;
+    let tier = (found.tier.is_some() || found.requested_tier.is_some()).then_some(TierPart {
+        rule: found.rule,
+        taken: found.tier,
+        requested: found.requested_tier,
+    });
     Ok(Choice {
         reference,
-        model: decision.resolution.model,
+        model: found.model,
         policy: wish.policy,
-        reason: decision.resolution.reason,
-        warnings: decision.resolution.warnings,
+        reason: found.reason,
+        warnings: found.warnings,
         named,
+        tier,
     })
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use switchyard_core::{
     Nano,
     dispatch::Mode,
-    job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, WorkflowStep},
-    route::ModelPolicy,
+    job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, TierPart, WorkflowStep},
+    route::{ModelPolicy, Rule},
 };
 use switchyard_store::{Event, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Store, WorkerRecord};
 
@@ -56,6 +56,7 @@ pub fn choice() -> Choice {
         reason: "asked for".into(),
         warnings: vec!["slow".into()],
         named: true,
+        tier: Some(TierPart { rule: Rule::TaskType, taken: Some("haiku".into()), requested: Some("opus".into()) }),
     }
 }
 

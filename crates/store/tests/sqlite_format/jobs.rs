@@ -51,6 +51,7 @@ fn jobs() -> [JobRecord; 5] {
         reason: "asked for".into(),
         warnings: vec!["slow".into()],
         named: false,
+        tier: None,
     };
     let forgotten = JobRecord {
         choice: Some(choice.clone()),

@@ -8,7 +8,7 @@ use super::attach;
 use crate::{
     Context, Options,
     batch::{Targets, expand, run_batch},
-    dispatch::{DispatchReport, Refusal, SessionModel, dispatch},
+    dispatch::{ChosenFor, DispatchReport, Refusal, SessionModel, dispatch},
     recover::is_stopped,
 };
 use heard::Heard;
@@ -19,7 +19,7 @@ use switchyard_core::{
     config::{Access, Capability},
     dispatch::{Mode, Request},
     duration::Limit,
-    job::{JobKind, JobOrder, JobState},
+    job::{Choice, JobKind, JobOrder, JobState, TierPart},
     route::{Exchange, Selector},
     schema::AnswerSchema,
 };
@@ -95,8 +95,15 @@ fn options_of(order: &JobOrder, job: &JobRecord, timeout: Option<Limit>) -> Opti
         max_cost: order.max_cost,
         task: Some(job.id.to_string()),
         session_model: SessionModel::Any,
+        chosen_for: job.choice.as_ref().and_then(chosen_for),
         ..Options::default()
     }
+}
+
+/// How the model came to be asked for, when a tier had a part in it.
+fn chosen_for(choice: &Choice) -> Option<ChosenFor> {
+    let TierPart { rule, taken, requested } = choice.tier.clone()?;
+    Some(ChosenFor { rule, tier: taken, requested_tier: requested, reason: choice.reason.clone(), requested: None })
 }
 
 /// One dispatch for the job, noted before it begins, so that its end can be seen to whoever dies.
