@@ -1,6 +1,7 @@
 //! The one binary: reads the command line, runs the command, and turns its result into output and an
 //! exit code.
 
+mod ahead;
 mod cli;
 mod failure;
 mod inside;
@@ -10,6 +11,7 @@ mod settings;
 mod ui;
 
 use std::process::ExitCode;
+use switchyard_engine::supervise::OwnTalk;
 
 fn main() -> ExitCode {
     // A guard is a tiny process of its own and must start before any thread or runtime exists.
@@ -22,7 +24,9 @@ fn main() -> ExitCode {
             }
         };
     }
-    start_log();
+    let command = command();
+    ahead::begin(command.as_deref());
+    start_log(command.as_deref());
     // A panic is a bug of ours, and has an exit code of its own.
     std::panic::catch_unwind(cli::main).unwrap_or_else(|_| {
         ui::complain("this is a bug in Switchyard; what is above tells where");
@@ -33,11 +37,10 @@ fn main() -> ExitCode {
 /// Talk of the program about itself, off unless `SWITCHYARD_LOG` asks for it (`info`, or `switchyard_agents=debug`).
 /// Keepers and workers always have it: their standard error is a log. An MCP server's is often the screen of the agent
 /// that has started it, where warnings are the most that may appear.
-fn start_log() {
+fn start_log(command: Option<&str>) {
     use tracing_subscriber::util::SubscriberInitExt as _;
     use tracing_subscriber::{EnvFilter, Layer as _, filter::LevelFilter, layer::SubscriberExt as _};
-    let command = command();
-    let (usual, most) = match command.as_deref() {
+    let (usual, most) = match command {
         Some("keeper" | "runner" | "work") => (Some("info"), LevelFilter::TRACE),
         Some("mcp") => (Some("warn"), LevelFilter::WARN),
         _ => (None, LevelFilter::TRACE),
@@ -45,7 +48,7 @@ fn start_log() {
     let wanted = std::env::var("SWITCHYARD_LOG").ok().filter(|wanted| !wanted.is_empty());
     let Some(wanted) = wanted.as_deref().or(usual) else { return };
     let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let layer = tracing_subscriber::fmt::layer().with_writer(|| OwnTalk).with_ansi(false);
     tracing_subscriber::registry().with(layer.with_filter(filter).with_filter(most)).init();
 }
 

@@ -1,6 +1,6 @@
 //! Reads the configuration files and variables, opens the store, and makes the context of a command.
 
-use crate::{failure::Failure, inside::as_outside};
+use crate::{ahead, failure::Failure, inside::as_outside};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
@@ -64,7 +64,10 @@ impl Settings {
     }
 
     pub async fn into_context_with(self, store_path: PathBuf) -> Result<Context, Failure> {
-        let store = SqliteStore::open(&store_path).await?;
+        let store = match ahead::opened(&store_path).await {
+            Some(store) => store,
+            None => SqliteStore::open(&store_path).await?,
+        };
         let program = std::env::current_exe().map_err(|error| {
             Failure::unavailable("host", format!("this program cannot find itself: {error}"), "reinstall switchyard")
         })?;
@@ -86,7 +89,7 @@ impl Settings {
     pub fn store_path(&self) -> Result<PathBuf, Failure> {
         let url = self.layered.config.store.url.as_str();
         if url.is_empty() {
-            return Ok(self.paths.data_dir.join("switchyard.db"));
+            return Ok(usual_store(&self.paths));
         }
         match url.strip_prefix("sqlite:") {
             Some(path) if Path::new(path).is_absolute() => Ok(PathBuf::from(path)),
@@ -94,6 +97,11 @@ impl Settings {
             None => Err(Failure::configuration(format!("store.url: `{url}` is not of the form sqlite:PATH"))),
         }
     }
+}
+
+/// Where the store is when nobody says otherwise.
+pub fn usual_store(paths: &Paths) -> PathBuf {
+    paths.data_dir.join("switchyard.db")
 }
 
 /// Where each setting comes from that is not as it is built in.

@@ -11,6 +11,8 @@ use switchyard_host::clock::now_micros;
 use switchyard_testkit::eventually;
 
 const TASKS: u32 = 200;
+/// So many that the slowest hundredth is more than one or two.
+const STAMPS: u32 = 1000;
 const BATCH: &str = "load";
 const STAMPED: &str = "stamped";
 const PATIENCE: Duration = Duration::from_secs(100);
@@ -20,7 +22,7 @@ pub fn measure(ours: &Ours, pueue: &Pueue, supervisor: u32, limits: &mut Limits)
     println!("{TASKS} queued tasks that do nothing, four at once");
     let theirs = f64::from(TASKS) / pueues(pueue).as_secs_f64();
     let before = processor_time_of_tree(supervisor);
-    let own = f64::from(TASKS) / ourselves(ours, BATCH, "true").as_secs_f64();
+    let own = f64::from(TASKS) / ourselves(ours, BATCH, TASKS, "true").as_secs_f64();
     let spent = processor_time_of_tree(supervisor).saturating_sub(before);
     show("pueue", theirs, "/s");
     show("switchyard", own, "/s");
@@ -31,9 +33,9 @@ pub fn measure(ours: &Ours, pueue: &Pueue, supervisor: u32, limits: &mut Limits)
 
 /// The command itself says when it ran, so its shell's start and its own are in the figure as well.
 fn spawns(ours: &Ours, limits: &mut Limits) {
-    ourselves(ours, STAMPED, "date +%s%N");
+    ourselves(ours, STAMPED, STAMPS, "date +%s%N");
     let starts: Vec<Duration> = ours
-        .tasks(STAMPED, TASKS)
+        .tasks(STAMPED, STAMPS)
         .iter()
         .map(|record| {
             let [claimed] = ours.moments(&record.task.id, ["task.starting"]);
@@ -42,6 +44,7 @@ fn spawns(ours: &Ours, limits: &mut Limits) {
             between(claimed, ran / 1000)
         })
         .collect();
+    println!("{STAMPS} that say when they ran, four at once");
     show("from a claim to the run of its command (p50)", millis(quantile(&starts, 0.5)), "ms");
     limits.hold("from a claim to the run of its command (p99)", millis(quantile(&starts, 0.99)), 20.0, "ms");
 }
@@ -64,14 +67,14 @@ fn pueues(pueue: &Pueue) -> Duration {
     between(began, ended.unwrap_or_default())
 }
 
-fn ourselves(ours: &Ours, batch: &str, command: &str) -> Duration {
-    ours.paused_batch(batch, TASKS as usize, command);
+fn ourselves(ours: &Ours, batch: &str, tasks: u32, command: &str) -> Duration {
+    ours.paused_batch(batch, tasks as usize, command);
     let began = now_micros();
     ours.run(&["batch", "resume", batch]);
     eventually("the tasks to be done", PATIENCE, || {
         std::thread::sleep(Duration::from_millis(100));
-        ours.done(Some(batch)) == u64::from(TASKS)
+        ours.done(Some(batch)) == u64::from(tasks)
     });
-    let tasks = ours.tasks(batch, TASKS);
-    between(began, tasks.iter().map(|record| record.task.changed_at).max().unwrap_or_default())
+    let ended = ours.tasks(batch, tasks);
+    between(began, ended.iter().map(|record| record.task.changed_at).max().unwrap_or_default())
 }

@@ -35,4 +35,4 @@ pub use run_loop::{Told, Watcher, supervise, until_idle};
 pub use spawn::{log_dir, log_file};
 pub use status::{BatchStatus, Status, TaskStatus, at_work, status, why};
 pub use tidy::WORKER_MARK;
-pub use worker::{Verified, VerifyError, WorkError, stand_by, verify, work};
+pub use worker::{OwnTalk, Verified, VerifyError, WorkError, stand_by, verify, work};

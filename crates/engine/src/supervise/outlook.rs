@@ -62,7 +62,11 @@ pub(super) async fn limits_of(context: &Context, batches: &[BatchRecord]) -> Lim
 }
 
 async fn pressure_now() -> Option<Pressure> {
-    let load = tokio::task::spawn_blocking(load::load).await.ok().flatten()?;
+    // Where small files tell it, to read them takes less than to have another thread do that.
+    let load = match cfg!(target_os = "linux") {
+        true => load::load(),
+        false => tokio::task::spawn_blocking(load::load).await.ok().flatten(),
+    }?;
     Some(Pressure {
         memory_available: whole_percent(load.memory_available_percent),
         processor: whole_percent(load.cpu_pressure_percent),

@@ -84,6 +84,12 @@ impl SqliteStore {
         Ok(Self { connections: open::open(path, Missing::Refuse, MIGRATIONS).await? })
     }
 
+    /// Opens a database that is there, is ours and needs nothing done to it; nothing in any other case. The caller's
+    /// runtime may end after this: no task is left on it.
+    pub async fn open_ready(path: &Path) -> Option<Self> {
+        Some(Self { connections: open::open_ready(path, MIGRATIONS).await? })
+    }
+
     /// Opens with another history than ours: a test's way to reach versions that do not exist yet.
     #[doc(hidden)]
     pub async fn open_with(path: &Path, migrations: &[Migration]) -> Result<Self> {

@@ -67,6 +67,29 @@ pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]
     }
 }
 
+/// Opens what [`open`] would leave as it is.
+pub(super) async fn open_ready(path: &Path, migrations: &[Migration]) -> Option<Connections> {
+    let path = &std::path::absolute(path).ok()?;
+    let newest = Identity { application: APPLICATION_ID, version: migrations.last()?.version };
+    if header::read(path).ok()? != (Contents::Marked(newest), Journal::WriteAhead) {
+        return None;
+    }
+    let connections = Connections::to(path);
+    let found = match connections.writer.acquire().await {
+        Ok(mut writer) => identify(&mut writer).await.ok(),
+        Err(_) => None,
+    };
+    if !found.is_some_and(|(library, identity)| require_library(&library).is_ok() && identity == newest) {
+        connections.close().await;
+        return None;
+    }
+    // A connection is given back by a task, and one that is given back too late is closed.
+    while connections.writer.num_idle() == 0 && connections.writer.size() > 0 {
+        tokio::task::yield_now().await;
+    }
+    Some(connections)
+}
+
 impl Connections {
     fn to(path: &Path) -> Self {
         let pool = |size, options| {

@@ -217,3 +217,30 @@ async fn errors_have_the_kind_that_callers_act_on() {
     store.connections.close().await;
     assert_eq!(store.servers().await.unwrap_err().kind(), ErrorKind::Unavailable, "closed");
 }
+
+#[test]
+fn only_what_needs_nothing_done_is_opened_ahead_and_nothing_else_is_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    let run = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let older = &MIGRATIONS[..MIGRATIONS.len() - 1];
+    run().block_on(async {
+        SqliteStore::open_with(&place("older"), older).await.unwrap().close().await;
+        SqliteStore::open(&place("ready")).await.unwrap().close().await;
+    });
+    std::fs::write(place("foreign"), "not a database").unwrap();
+    std::fs::write(place("empty"), "").unwrap();
+    let bytes = |name: &str| std::fs::read(place(name)).ok();
+    for name in ["missing", "older", "foreign", "empty"] {
+        let before = bytes(name);
+        assert!(run().block_on(SqliteStore::open_ready(&place(name))).is_none(), "{name}");
+        assert_eq!(bytes(name), before, "{name}");
+    }
+    // The runtime that it was opened in is gone when it is used.
+    let store = run().block_on(SqliteStore::open_ready(&place("ready"))).expect("a store");
+    assert_eq!(store.connections.writer.num_idle(), 1, "the connection is kept");
+    let after = run();
+    let position = after.block_on(store.append_event(1, "test.happened", "it", &serde_json::json!({})));
+    assert!(position.is_ok(), "{position:?}");
+    after.block_on(store.close());
+}

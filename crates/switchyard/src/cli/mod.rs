@@ -14,6 +14,7 @@ mod events;
 mod fallback;
 mod input;
 mod keeper;
+mod later;
 mod mcp;
 mod memory;
 mod models;
@@ -43,6 +44,7 @@ use crate::{
     ui::{self, Format},
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use later::Later;
 use std::process::ExitCode;
 use switchyard_engine::Context;
 
@@ -89,13 +91,13 @@ enum Command {
     /// Show the whole thing with no keys: the real OpenCode, a scripted model, a scratch repository
     Demo,
     /// Send a prompt to a model and print its answer
-    Dispatch(Box<dispatch::DispatchArgs>),
+    Dispatch(Later<Box<dispatch::DispatchArgs>>),
     /// Let several models answer in rounds, seeing each other, and put it together
-    Council(council::CouncilArgs),
+    Council(Later<council::CouncilArgs>),
     /// Let several models review a change, and have it mended if you like
-    Review(review::ReviewArgs),
+    Review(Later<review::ReviewArgs>),
     /// Find out what is here, what is wrong, and the command that mends it
-    Doctor(doctor::DoctorArgs),
+    Doctor(Later<doctor::DoctorArgs>),
     /// List the task types and the tier that each goes to
     TaskTypes,
     /// List the tiers and their models, in the order in which they are tried
@@ -103,72 +105,72 @@ enum Command {
     /// List the tags, the profiles that use them, and how each chooses
     Tags,
     /// Decide which model a task would go to, and show why; nothing is dispatched
-    Route(route::RouteArgs),
+    Route(Later<route::RouteArgs>),
     /// List the models that you have
-    Models(models::ModelsArgs),
+    Models(Later<models::ModelsArgs>),
     /// List the providers that you have, or check whether they answer
-    Providers(providers::ProvidersArgs),
+    Providers(Later<providers::ProvidersArgs>),
     /// Show what would be asked when a model of a tier fails
-    Fallback(fallback::FallbackArgs),
+    Fallback(Later<fallback::FallbackArgs>),
     /// Limits on money and allowances, how far they are used, and what was spent
     #[command(subcommand)]
-    Budget(budget::BudgetCommand),
+    Budget(Later<budget::BudgetCommand>),
     /// What outcomes have taught: which tier and model does which kind of task well
     #[command(subcommand)]
-    Patterns(patterns::PatternsCommand),
+    Patterns(Later<patterns::PatternsCommand>),
     /// Work that is queued: add it, look at it, stop it, try it again
     #[command(subcommand)]
-    Task(task::TaskCommand),
+    Task(Later<task::TaskCommand>),
     /// Tasks that are limited, paused and cancelled together
     #[command(subcommand)]
-    Batch(batches::BatchCommand),
+    Batch(Later<batches::BatchCommand>),
     /// Show how the tasks stand: what runs, what does not and why
-    Status(status::StatusArgs),
+    Status(Later<status::StatusArgs>),
     /// See queued tasks through until it is stopped: start, watch, judge, hand over
-    Supervise(supervise::SuperviseArgs),
+    Supervise(Later<supervise::SuperviseArgs>),
     /// Do one pass of the supervisor and end
-    Pulse(supervise::PulseArgs),
+    Pulse(Later<supervise::PulseArgs>),
     /// Offer this to other agents as an MCP server: hand work over, ask after it, ask other models
-    Mcp(mcp::McpArgs),
+    Mcp(Later<mcp::McpArgs>),
     /// Have the system see tasks through by itself: systemd, cron or launchd
     #[command(subcommand)]
-    Service(service::ServiceCommand),
+    Service(Later<service::ServiceCommand>),
     /// OpenCode's agents here, and models for groups of them
     #[command(subcommand)]
-    Agents(agents::AgentsCommand),
+    Agents(Later<agents::AgentsCommand>),
     /// The workflow pack: agents and commands for OpenCode
     #[command(subcommand)]
-    Pack(pack::PackCommand),
+    Pack(Later<pack::PackCommand>),
     /// Task specs, reports and handoffs of the workflow pack, below .ai/tasks
     #[command(subcommand)]
-    Spec(spec::SpecCommand),
+    Spec(Later<spec::SpecCommand>),
     /// The managed OpenCode: its install and its servers
     #[command(subcommand)]
-    Opencode(opencode::OpencodeCommand),
+    Opencode(Later<opencode::OpencodeCommand>),
     /// Show what the managed servers use
     Memory,
     /// Show which servers were ended for their memory or their health
-    RespawnHistory(memory::HistoryArgs),
+    RespawnHistory(Later<memory::HistoryArgs>),
     /// Show what has changed, from any position on, and as it happens
-    Events(events::EventsArgs),
+    Events(Later<events::EventsArgs>),
     /// Workers that live on: who works with which model, and changing it
     #[command(subcommand)]
-    Worker(worker::WorkerCommand),
+    Worker(Later<worker::WorkerCommand>),
     /// The configuration in force
     #[command(subcommand)]
-    Config(config::ConfigCommand),
+    Config(Later<config::ConfigCommand>),
     /// Own one managed server (started by switchyard itself)
     #[command(hide = true)]
     Keeper { order: String },
     /// Carry out one claim of a task (started by switchyard itself)
     #[command(hide = true)]
-    Work(work::WorkArgs),
+    Work(Later<work::WorkArgs>),
     /// Carry out what was handed over (started by switchyard itself)
     #[command(hide = true)]
     Runner { store: std::path::PathBuf },
     /// Serve scripted answers as an OpenAI-compatible provider, for trying things out
     #[command(hide = true)]
-    Scripted(scripted::ScriptedArgs),
+    Scripted(Later<scripted::ScriptedArgs>),
 }
 
 /// Parses, runs, reports. The exit code is the documented one.
@@ -205,37 +207,37 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::TaskTypes => tables::task_types(&global),
         Command::Tiers => tables::tiers(&global),
         Command::Tags => tables::tags(&global),
-        Command::Council(args) => block_on(council::run(&global, &args)),
-        Command::Review(args) => block_on(review::run(&global, &args)),
-        Command::Route(args) => block_on(route::run(&global, &args)),
-        Command::Models(args) => block_on(models::run(&global, &args)),
-        Command::Providers(args) => block_on(providers::run(&global, &args)),
-        Command::Fallback(args) => block_on(fallback::run(&global, &args)),
-        Command::Budget(command) => block_on(budget::run(&global, &command)),
-        Command::Patterns(command) => block_on(patterns::run(&global, &command)),
-        Command::Config(command) => config::run(&global, &command),
-        Command::Task(command) => block_on(task::run(&global, &command)),
-        Command::Batch(command) => block_on(batches::run(&global, &command)),
-        Command::Status(args) => block_on(status::run(&global, &args)),
+        Command::Council(Later(args)) => block_on(council::run(&global, &args)),
+        Command::Review(Later(args)) => block_on(review::run(&global, &args)),
+        Command::Route(Later(args)) => block_on(route::run(&global, &args)),
+        Command::Models(Later(args)) => block_on(models::run(&global, &args)),
+        Command::Providers(Later(args)) => block_on(providers::run(&global, &args)),
+        Command::Fallback(Later(args)) => block_on(fallback::run(&global, &args)),
+        Command::Budget(Later(command)) => block_on(budget::run(&global, &command)),
+        Command::Patterns(Later(command)) => block_on(patterns::run(&global, &command)),
+        Command::Config(Later(command)) => config::run(&global, &command),
+        Command::Task(Later(command)) => block_on(task::run(&global, &command)),
+        Command::Batch(Later(command)) => block_on(batches::run(&global, &command)),
+        Command::Status(Later(args)) => block_on(status::run(&global, &args)),
         Command::Memory => block_on(memory::memory(&global)),
-        Command::RespawnHistory(args) => block_on(memory::history(&global, &args)),
-        Command::Events(args) => block_on(events::run(&global, &args)),
-        Command::Worker(command) => block_on(worker::run(&global, &command)),
+        Command::RespawnHistory(Later(args)) => block_on(memory::history(&global, &args)),
+        Command::Events(Later(args)) => block_on(events::run(&global, &args)),
+        Command::Worker(Later(command)) => block_on(worker::run(&global, &command)),
         Command::Runner { store } => runner::run(store),
-        Command::Supervise(args) => block_on(supervise::run(&global, &args)),
-        Command::Pulse(args) => block_on(supervise::pulse(&global, &args)),
-        Command::Mcp(args) => block_on(mcp::run(&global, &args)),
-        Command::Service(command) => service::run(&global, &command),
-        Command::Agents(command) => block_on(agents::run(&global, &command)),
-        Command::Pack(command) => pack::run(&global, &command),
-        Command::Spec(command) => block_on(spec::run(&global, &command)),
-        Command::Work(args) => work::run(&args),
+        Command::Supervise(Later(args)) => block_on(supervise::run(&global, &args)),
+        Command::Pulse(Later(args)) => block_on(supervise::pulse(&global, &args)),
+        Command::Mcp(Later(args)) => block_on(mcp::run(&global, &args)),
+        Command::Service(Later(command)) => service::run(&global, &command),
+        Command::Agents(Later(command)) => block_on(agents::run(&global, &command)),
+        Command::Pack(Later(command)) => pack::run(&global, &command),
+        Command::Spec(Later(command)) => block_on(spec::run(&global, &command)),
+        Command::Work(Later(args)) => work::run(&args),
         Command::Keeper { order } => keeper::run(&order),
         Command::Demo => block_on(demo::run(&global)),
-        Command::Doctor(args) => block_on(doctor::run(&global, &args)),
-        Command::Dispatch(args) => block_on(dispatch::run(&global, &args)),
-        Command::Opencode(command) => block_on(opencode::run(&global, &command)),
-        Command::Scripted(args) => block_on(scripted::run(&args)),
+        Command::Doctor(Later(args)) => block_on(doctor::run(&global, &args)),
+        Command::Dispatch(Later(args)) => block_on(dispatch::run(&global, &args)),
+        Command::Opencode(Later(command)) => block_on(opencode::run(&global, &command)),
+        Command::Scripted(Later(args)) => block_on(scripted::run(&args)),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn run(
     mark: (&'static str, String),
     stop: &CancellationToken,
 ) -> Result<Option<Checked>, ShellError> {
-    let mut output = Output::into(&check.log).map_err(|source| ShellError::Log { path: check.log.clone(), source })?;
+    let mut output = Output::into(&check.log);
     let started = Instant::now();
     let (mut child, mut said) = start(check).map_err(ShellError::Start)?;
     let ended = tokio::select! {

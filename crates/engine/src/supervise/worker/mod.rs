@@ -16,10 +16,12 @@ mod patch;
 mod place;
 mod pull_request;
 mod standby;
+mod talk;
 mod tier;
 mod verify;
 
 pub use standby::stand_by;
+pub use talk::OwnTalk;
 pub use verify::{Verified, VerifyError, verify};
 
 pub(crate) use place::git;

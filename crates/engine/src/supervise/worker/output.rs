@@ -1,4 +1,5 @@
-//! What a command prints: its beginning in a log of bounded size, its end in memory.
+//! What a command prints: its beginning in a log of bounded size, its end in memory. A command that prints nothing
+//! leaves no log.
 //!
 //! Invariant: what comes is read whatever becomes of the log, so the command never waits for us.
 
@@ -8,8 +9,9 @@ use std::{
     fs::{File, OpenOptions, Permissions},
     io::{self, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
+use switchyard_host::paths::private_dir;
 use tokio::{io::AsyncReadExt as _, net::unix::pipe};
 
 const MOST_LOGGED: u64 = 10 * 1024 * 1024;
@@ -18,20 +20,45 @@ const CHUNK: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Output {
-    /// Given up when it cannot be written.
-    log: Option<File>,
+    log: Log,
     pub(super) logged: u64,
     pub(super) total: u64,
     tail: VecDeque<u8>,
 }
 
+#[derive(Debug)]
+enum Log {
+    /// Until there is something for it.
+    NotMade(PathBuf),
+    Made(File),
+    /// It could not be written.
+    GivenUp,
+}
+
+impl Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Self::NotMade(path) = self {
+            *self = Self::Made(made(path)?);
+        }
+        match self {
+            Self::Made(file) => file.write_all(bytes),
+            Self::NotMade(_) | Self::GivenUp => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
+/// The log is made anew, and only this user can read it.
+fn made(path: &Path) -> io::Result<File> {
+    private_dir(path.parent().unwrap_or(path))?;
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    // The mode above counts only for a new file.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
 impl Output {
-    /// The log is made anew, and only this user can read it.
-    pub(super) fn into(log: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(log)?;
-        // The mode above counts only for a new file.
-        file.set_permissions(Permissions::from_mode(0o600))?;
-        Ok(Self { log: Some(file), logged: 0, total: 0, tail: VecDeque::new() })
+    pub(super) fn into(log: &Path) -> Self {
+        Self { log: Log::NotMade(log.to_owned()), logged: 0, total: 0, tail: VecDeque::new() }
     }
 
     /// Reads for as long as it is waited for. What was read is kept when nobody waits any more.
@@ -52,10 +79,9 @@ impl Output {
         self.total += bytes.len() as u64;
         let room = usize::try_from(MOST_LOGGED - self.logged).unwrap_or(usize::MAX);
         let kept = &bytes[..bytes.len().min(room)];
-        match self.log.as_mut().map(|log| log.write_all(kept)) {
-            Some(Ok(())) => self.logged += kept.len() as u64,
-            Some(Err(_)) => self.log = None,
-            None => {}
+        match self.log.write(kept) {
+            Ok(()) => self.logged += kept.len() as u64,
+            Err(_) => self.log = Log::GivenUp,
         }
         let last = &bytes[bytes.len().saturating_sub(TAIL)..];
         let excess = (self.tail.len() + last.len()).saturating_sub(TAIL);
@@ -82,7 +108,7 @@ mod tests {
 
     fn heard(chunks: &[&[u8]]) -> (Output, tempfile::TempDir) {
         let scratch = tempfile::tempdir().unwrap();
-        let mut output = Output::into(&scratch.path().join("log")).unwrap();
+        let mut output = Output::into(&scratch.path().join("log"));
         chunks.iter().for_each(|chunk| output.take(chunk));
         (output, scratch)
     }
@@ -98,6 +124,18 @@ mod tests {
             assert_eq!((output.total, output.logged), (text.len() as u64, text.len() as u64));
             assert_eq!(std::fs::read(scratch.path().join("log")).unwrap(), text.as_bytes());
         }
+    }
+
+    #[test]
+    fn whoever_says_nothing_leaves_no_log_and_one_that_cannot_be_made_keeps_nobody() {
+        let (_, scratch) = heard(&[]);
+        assert!(!scratch.path().join("log").exists());
+        let file = scratch.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let mut output = Output::into(&file.join("log"));
+        output.take(b"first");
+        output.take(b" second");
+        assert_eq!((output.total, output.logged, output.tail()), (12, 0, "first second".to_owned()));
     }
 
     #[test]

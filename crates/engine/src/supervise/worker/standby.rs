@@ -4,20 +4,20 @@
 //! Invariant: one claim at a time. It claims only while the supervisor that started it is there, and ends with the
 //! first thing that goes wrong: its guard then ends whatever is left of its commands.
 
-use super::{Carried, Hands, WorkError, begin, carry};
+use super::{Carried, Hands, WorkError, begin, carry, talk};
 use crate::{
     Context,
     supervise::{
         crew::{LOOK, NOT_FOR_ME},
         fault::fault,
         next::claim_next,
-        spawn::{log_dir, log_file},
+        spawn::log_file,
     },
 };
 use futures_util::FutureExt as _;
-use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt as _, time::Duration};
+use std::time::Duration;
 use switchyard_core::task::TaskId;
-use switchyard_host::{orphan::become_subreaper, paths::private_dir};
+use switchyard_host::orphan::become_subreaper;
 use switchyard_store::TaskRecord;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
@@ -39,6 +39,7 @@ pub async fn stand_by(
     supervisor: std::os::unix::net::UnixStream,
 ) -> Result<(), WorkError> {
     become_subreaper()?;
+    talk::begin()?;
     supervisor.set_nonblocking(true)?;
     let (orders, mut supervisor) = UnixStream::from_std(supervisor)?.into_split();
     let mut orders = BufReader::new(orders).lines();
@@ -59,6 +60,7 @@ pub async fn stand_by(
             if carry(context, record, Hands::Own).await? == Carried::Stopped {
                 return Ok(());
             }
+            talk::over();
             fault(context, "between");
             if is_gone(&mut orders) {
                 return Ok(());
@@ -96,7 +98,7 @@ async fn ordered(context: &Context, id: &TaskId, epoch: i64) -> Result<Option<Bo
     if record.task.epoch != epoch {
         return Ok(None);
     }
-    talk_into_log_of(context, &record)?;
+    talk::about(log_file(context, id, epoch));
     Ok(Some(begin(context, &record).await?))
 }
 
@@ -110,9 +112,7 @@ async fn claimed(
     let next = claim_next(context, batch).await?;
     if let Some(record) = &next {
         fault(context, "begun");
-        if let Err(error) = talk_into_log_of(context, record) {
-            tracing::warn!(%error, task = %record.task.id, "its log cannot be written");
-        }
+        talk::about(log_file(context, &record.task.id, record.task.epoch));
         drop(supervisor.write_all(format!("{}\n", record.task.id).as_bytes()).await);
     }
     Ok(next)
@@ -122,13 +122,4 @@ async fn claimed(
 /// understood, and the claim is taken back when this worker has ended.
 fn is_gone(orders: &mut Lines<BufReader<OwnedReadHalf>>) -> bool {
     orders.next_line().now_or_never().is_some()
-}
-
-/// From here on, what this process says is in the log of the task that it is about.
-fn talk_into_log_of(context: &Context, record: &TaskRecord) -> io::Result<()> {
-    private_dir(&log_dir(context, &record.task.id))?;
-    let file = log_file(context, &record.task.id, record.task.epoch);
-    let log = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
-    rustix::stdio::dup2_stderr(&log)?;
-    Ok(())
 }

@@ -15,7 +15,7 @@ mod why;
 
 pub use orders::who;
 
-use super::Global;
+use super::{Global, later::Later};
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -26,29 +26,29 @@ use switchyard_store::TaskRecord;
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
     /// Queue a task, or many from a file; prints the id
-    Add(Box<add::AddArgs>),
+    Add(Later<Box<add::AddArgs>>),
     /// List tasks, in the order in which they were added
-    List(list::ListArgs),
+    List(Later<list::ListArgs>),
     /// Show a task with its tries, its money and its receipt
-    Show(OneTask),
+    Show(Later<OneTask>),
     /// Show what happened to a task, and where its logs are
-    Log(log::LogArgs),
+    Log(Later<log::LogArgs>),
     /// Say why a task is where it is
-    Why(OneTask),
+    Why(Later<OneTask>),
     /// Check the receipt of a task again, in a fresh checkout: exit 0 when it holds, 1 when not
-    Verify(OneTask),
+    Verify(Later<OneTask>),
     /// Stop tasks for good; what was done stays on their branches
-    Cancel(orders::CancelArgs),
+    Cancel(Later<orders::CancelArgs>),
     /// Try tasks again, with all that was learned
-    Retry(orders::OrderArgs),
+    Retry(Later<orders::OrderArgs>),
     /// Begin tasks again, with nothing remembered; earlier work stays on a branch
-    Reset(orders::OrderArgs),
+    Reset(Later<orders::OrderArgs>),
     /// Say in TODO.md that you do a task: exit 3 when somebody else has it, 4 when the remote cannot be asked
-    Claim(claim::ClaimArgs),
+    Claim(Later<claim::ClaimArgs>),
     /// Give a task back in TODO.md
-    Unclaim(claim::UnclaimArgs),
+    Unclaim(Later<claim::UnclaimArgs>),
     /// Bring TODO.md and the store together: new tasks in, what is done ticked; nothing is deleted
-    Sync(sync::SyncArgs),
+    Sync(Later<sync::SyncArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -59,18 +59,18 @@ pub struct OneTask {
 
 pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Failure> {
     match command {
-        TaskCommand::Add(args) => add::run(global, args).await,
-        TaskCommand::List(args) => list::run(global, args).await,
-        TaskCommand::Show(one) => show::run(global, &one.id).await,
-        TaskCommand::Log(args) => log::run(global, args).await,
-        TaskCommand::Why(one) => why::run(global, &one.id).await,
-        TaskCommand::Verify(one) => verify::run(global, &one.id).await,
-        TaskCommand::Cancel(args) => orders::cancel(global, args).await,
-        TaskCommand::Retry(args) => orders::retry(global, args).await,
-        TaskCommand::Reset(args) => orders::reset(global, args).await,
-        TaskCommand::Claim(args) => claim::claim(global, args).await,
-        TaskCommand::Unclaim(args) => claim::unclaim(global, args).await,
-        TaskCommand::Sync(args) => sync::run(global, args).await,
+        TaskCommand::Add(Later(args)) => add::run(global, args).await,
+        TaskCommand::List(Later(args)) => list::run(global, args).await,
+        TaskCommand::Show(Later(one)) => show::run(global, &one.id).await,
+        TaskCommand::Log(Later(args)) => log::run(global, args).await,
+        TaskCommand::Why(Later(one)) => why::run(global, &one.id).await,
+        TaskCommand::Verify(Later(one)) => verify::run(global, &one.id).await,
+        TaskCommand::Cancel(Later(args)) => orders::cancel(global, args).await,
+        TaskCommand::Retry(Later(args)) => orders::retry(global, args).await,
+        TaskCommand::Reset(Later(args)) => orders::reset(global, args).await,
+        TaskCommand::Claim(Later(args)) => claim::claim(global, args).await,
+        TaskCommand::Unclaim(Later(args)) => claim::unclaim(global, args).await,
+        TaskCommand::Sync(Later(args)) => sync::run(global, args).await,
     }
 }
 
