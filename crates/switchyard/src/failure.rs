@@ -171,9 +171,11 @@ impl From<Refusal> for Failure {
             Refusal::BadRequest(_) => Self::usage(message, "see `switchyard dispatch --help`"),
             Refusal::Configuration(_) => Self::configuration(message),
             Refusal::Api(ApiError::Configuration { .. })
-            | Refusal::Server(ServerError::Api(ApiError::Configuration { .. })) => {
-                Self { hint: "mend that file of OpenCode's, and try again".into(), ..Self::configuration(message) }
-            }
+            | Refusal::Server(ServerError::Api(ApiError::Configuration { .. })) => Self {
+                hint: "mend that file, and try again; a server that is busy or your own reads it when it is restarted"
+                    .into(),
+                ..Self::configuration(message)
+            },
             Refusal::NoDirectory(_) => Self::usage(message, "name an existing one with --dir"),
             Refusal::UnknownAgent { .. } => Self::usage(message, "leave --agent out, or name one of those"),
             Refusal::UnknownCommand { .. } => Self::usage(message, "commands live in `.opencode/command/`"),

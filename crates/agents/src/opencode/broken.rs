@@ -9,6 +9,8 @@ const NAMES: [&str; 3] = ["ConfigJsonError", "ConfigInvalidError", "ConfigFrontm
 const FAULTS: (&str, &str) = ("--- Errors ---", "--- End ---");
 /// More than this of a list of faults helps nobody.
 const MOST: usize = 3;
+/// How the only fault begins that is told in a line of its own and has no value in it.
+const BAD_REFERENCE: &str = "bad file reference: ";
 
 /// The file and what is wrong with it, when that is what a body says.
 pub(super) fn broken_configuration(body: &Value) -> Option<(String, String)> {
@@ -24,22 +26,31 @@ pub(super) fn broken_configuration(body: &Value) -> Option<(String, String)> {
     Some((file, switchyard_core::redact::redact(&faults.join("; "))))
 }
 
-/// The faults with a place, without the lines of the file that are shown below each. A message of one line quotes
-/// nothing and is a fault by itself.
+/// The faults with a place, without the lines of the file that are shown below each.
 fn listed(message: &str) -> Vec<String> {
     let Some((_, after)) = message.split_once(FAULTS.0) else {
-        return if message.trim().contains('\n') { Vec::new() } else { vec![message.trim().to_owned()] };
+        let known = message.starts_with(BAD_REFERENCE) && !message.contains('\n');
+        return if known { vec![message.to_owned()] } else { Vec::new() };
     };
     let faults = after.split_once(FAULTS.1).map_or(after, |(faults, _)| faults);
     faults.lines().filter(|line| !line.starts_with(' ') && line.contains(" at line ")).map(str::to_owned).collect()
 }
 
-/// A value that has the wrong type: where it stands, and what was expected.
+/// A value that is not as it should be: where it stands, and what was expected.
 fn issue(issue: &Value) -> Option<String> {
-    // The value itself is nobody's business: it may be a key.
-    let message = issue["message"].as_str().map(|text| text.split_once(", got ").map_or(text, |(wanted, _)| wanted))?;
+    let message = expected(issue["message"].as_str()?);
     let place: Vec<String> = issue["path"].as_array().into_iter().flatten().map(step).collect();
     Some(if place.is_empty() { message.to_owned() } else { format!("{}: {message}", place.join(".")) })
+}
+
+/// Only words that cannot have the value itself in them: it may be a key.
+fn expected(message: &str) -> &str {
+    let wanted = message.strip_prefix("Expected ").and_then(|_| message.split_once(", got ")).map(|(wanted, _)| wanted);
+    match wanted {
+        Some(wanted) if !wanted.contains('"') => wanted,
+        _ if message == "Missing key" => message,
+        _ => "is not as it should be",
+    }
 }
 
 fn step(step: &Value) -> String {
@@ -66,12 +77,20 @@ mod tests {
             ),
             (
                 json!({"name": "ConfigInvalidError", "data": {"path": "/p/opencode.json",
-                    "issues": [{"message": "Expected string, got 123", "path": ["provider", "x", 0]}, {"message": "odd"}]}}),
-                Some(("/p/opencode.json", "provider.x.0: Expected string; odd")),
+                    "issues": [{"message": "Expected string, got 123", "path": ["provider", "x", 0]},
+                        {"message": "Missing key", "path": ["command"]}, {"message": "Unexpected key with value \"a key\""}]}}),
+                Some((
+                    "/p/opencode.json",
+                    "provider.x.0: Expected string; command: Missing key; is not as it should be",
+                )),
             ),
             (
-                json!({"name": "ConfigInvalidError", "data": {"message": "a file is not there"}}),
-                Some(("its configuration", "a file is not there")),
+                json!({"name": "ConfigInvalidError", "data": {"message": "bad file reference: \"{file:./x}\" /x does not exist"}}),
+                Some(("its configuration", "bad file reference: \"{file:./x}\" /x does not exist")),
+            ),
+            (
+                json!({"name": "ConfigInvalidError", "data": {"path": "/p", "message": "Invalid data \"a key\""}}),
+                Some(("/p", "ConfigInvalidError")),
             ),
             (
                 json!({"name": "ConfigInvalidError", "data": {"path": "/p", "message": "some\nlines"}}),

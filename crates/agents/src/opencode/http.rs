@@ -187,7 +187,10 @@ impl Http {
 /// Only the message that is meant for people; the rest of a body may hold keys.
 fn refusal_text(body: &serde_json::Value) -> String {
     let message = body.pointer("/data/message").or_else(|| body.pointer("/message"));
-    switchyard_core::redact::redact(message.and_then(serde_json::Value::as_str).unwrap_or("no reason given"))
+    // A file that is quoted may have keys that nobody could tell from other words.
+    let message =
+        message.and_then(serde_json::Value::as_str).filter(|message| !message.contains("--- JSONC Input ---"));
+    switchyard_core::redact::redact(message.unwrap_or("no reason given"))
 }
 
 fn percent_encode(text: &str) -> String {

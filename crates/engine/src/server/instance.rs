@@ -2,7 +2,8 @@
 //!
 //! OpenCode reads a project's configuration once, so the directory's instance is disposed of when the
 //! files have changed. One that it cannot read it remembers for as long as it lives, whatever becomes of the
-//! file: such a server gets no new work, and the next request meets one that reads again.
+//! file: such a server gets no new work, and the next request meets one that reads again. One that others are
+//! using stays, though: a broken file is no reason to take a server from them.
 
 use super::give_up;
 use crate::Context;
@@ -36,19 +37,22 @@ pub(crate) async fn refresh_instance(
             return warning;
         }
     }
-    if cannot_be_read(client).await {
-        give_up(context, server).await;
-        return None;
+    match client.running().await {
+        Ok(_) => {}
+        // What is wrong, the requester is told by its next call.
+        Err(ApiError::Configuration { .. }) => {
+            if context.store.leases(server).await.is_ok_and(|leases| leases.len() <= 1) {
+                give_up(context, server).await;
+            }
+            return None;
+        }
+        // Whether it was read is not known, so the next look asks again.
+        Err(_) => return None,
     }
     if let Err(error) = private_dir(&notes).and_then(|()| write_private(&file, stamp.as_bytes())) {
         tracing::warn!(%error, "the state of a project's configuration could not be noted");
     }
     None
-}
-
-/// Whether the server refuses to work here. What is wrong, the requester is told by its next call.
-async fn cannot_be_read(client: &Client) -> bool {
-    matches!(client.running().await, Err(ApiError::Configuration { .. }))
 }
 
 async fn read_again(client: &Client) -> Option<String> {

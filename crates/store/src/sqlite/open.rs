@@ -24,6 +24,9 @@ pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 const READERS: u32 = 4;
 
+/// What is ready opens in a few milliseconds.
+const READY_WITHIN: Duration = Duration::from_secs(1);
+
 /// Older ones can damage a write-ahead log that two connections write.
 const OLDEST_LIBRARY: [u32; 3] = [3, 51, 3];
 
@@ -75,10 +78,12 @@ pub(super) async fn open_ready(path: &Path, migrations: &[Migration]) -> Option<
         return None;
     }
     let connections = Connections::to(path);
-    let found = match connections.writer.acquire().await {
-        Ok(mut writer) => identify(&mut writer).await.ok(),
-        Err(_) => None,
-    };
+    let found = tokio::time::timeout(READY_WITHIN, async {
+        let mut writer = connections.writer.acquire().await.ok()?;
+        identify(&mut writer).await.ok()
+    });
+    // Whoever holds it up is met again by whoever really opens it, and told about there.
+    let found = found.await.ok()?;
     if !found.is_some_and(|(library, identity)| require_library(&library).is_ok() && identity == newest) {
         connections.close().await;
         return None;

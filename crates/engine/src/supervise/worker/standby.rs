@@ -44,11 +44,26 @@ pub async fn stand_by(
     let (orders, mut supervisor) = UnixStream::from_std(supervisor)?.into_split();
     let mut orders = BufReader::new(orders).lines();
     fault(context, "standby");
+    let ended = obey(context, batch, &mut orders, &mut supervisor).await;
+    if ended.is_err() {
+        // Whoever reads about it looks into the log of the task that it happened to.
+        talk::turn_to_task();
+    }
+    ended
+}
+
+/// Does what is ordered, one after the other, until there is nothing left to do.
+async fn obey(
+    context: &Context,
+    batch: Option<&str>,
+    orders: &mut Lines<BufReader<OwnedReadHalf>>,
+    supervisor: &mut OwnedWriteHalf,
+) -> Result<(), WorkError> {
     while let Ok(Ok(Some(order))) = timeout(PATIENCE, orders.next_line()).await {
         let mut next = match Order::parsed(&order) {
             None => return Err(WorkError::Order(order)),
             Some(Order::Do(id, epoch)) => ordered(context, &id, epoch).await?,
-            Some(Order::Look) => match claimed(context, batch, &mut supervisor).await? {
+            Some(Order::Look) => match claimed(context, batch, supervisor).await? {
                 Some(record) => Some(record),
                 None => {
                     supervisor.write_all(NOT_FOR_ME).await?;
@@ -62,10 +77,10 @@ pub async fn stand_by(
             }
             talk::over();
             fault(context, "between");
-            if is_gone(&mut orders) {
+            if is_gone(orders) {
                 return Ok(());
             }
-            next = claimed(context, batch, &mut supervisor).await?;
+            next = claimed(context, batch, supervisor).await?;
         }
         supervisor.write_all(b"\n").await?;
     }

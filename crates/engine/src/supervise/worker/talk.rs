@@ -33,7 +33,7 @@ fn talk() -> MutexGuard<'static, Talk> {
 
 /// To be called once, before there is any task. What a panic says is about the task as well.
 pub(super) fn begin() -> io::Result<()> {
-    talk().own = Some(rustix::io::dup(rustix::stdio::stderr())?);
+    talk().own = Some(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)?);
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         turn_to_task();
@@ -58,7 +58,7 @@ pub(super) fn over() {
 }
 
 /// Makes the log when there was none, and has standard error go there.
-fn turn_to_task() {
+pub(super) fn turn_to_task() {
     let mut talk = talk();
     if let About::Silent(log) = &talk.about
         // One that cannot be made leaves the words where this process talked at first.
