@@ -185,7 +185,7 @@ fn many_are_added_or_none() {
 fn a_command_in_place_is_done_by_a_pulse_and_a_false_one_fails() {
     let env = yard("task-place");
     let good = add(&env, &["--command", "echo done > here.txt", "--in-place"]);
-    let bad = add(&env, &["--command", "false", "--in-place", "--attempts", "1"]);
+    let bad = add(&env, &["--command", "echo no; false", "--in-place", "--attempts", "1"]);
     let dry = env.run(&["pulse", "--dry-run", "--json"]).json();
     assert_eq!(dry["started"][0], good.as_str());
     assert_eq!(phase(&env, &good), "queued");

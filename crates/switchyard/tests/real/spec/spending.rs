@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchyard_scripted::{Step, Tokens};
 
 /// A model takes longer for an answer than a process takes to hear of it.
-const THINKS: Duration = Duration::from_millis(1200);
+const THINKS: Duration = Duration::from_millis(2500);
 
 /// $0.0315 each, at the price of the scripted model.
 fn dear(steps: Vec<Step>) -> Vec<Step> {
@@ -59,5 +59,6 @@ fn what_is_left_is_shared_by_units_at_work_together() {
         report["units"].as_array().expect("units").iter().map(|unit| text(unit, "outcome")).collect();
     assert_eq!(units, ["escalated", "escalated"], "{report:#}");
     let spent = env.provider.ledger().total_reported().cost.as_usd();
-    assert!(spent < 0.06 + 2.0 * 0.0315 + 0.001, "each may pass its share by the request that reaches it: {spent}");
+    // Each may pass its share by the request that reaches it, and by one that OpenCode begins before it hears of that.
+    assert!(spent < 2.0 * 2.0 * 0.0315 + 0.001, "{spent}");
 }
