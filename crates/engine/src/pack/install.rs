@@ -49,6 +49,7 @@ pub(super) fn install_on(
     };
     if order.run == Run::Real {
         finish_restore(disk, place)?;
+        Intent::read(place).sweep(disk, place)?;
     }
     let manifest = installed(place)?;
     let mut steps = plan(place, order.bundle, order.parts, manifest.as_ref(), decide)?;

@@ -1,7 +1,7 @@
 //! What is about to be made in a target, noted outside of it: directories are made before there can be a manifest in
 //! them, and the last of them is removed after the manifest.
 
-use super::{error::PackError, place::Place};
+use super::{disk::Disk, error::PackError, place::Place};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use switchyard_host::paths::write_private;
@@ -33,6 +33,12 @@ impl Intent {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Removes what an earlier run has left half written, whatever this one finds to do.
+    pub fn sweep(&self, disk: &Disk, place: &Place) -> Result<(), PackError> {
+        let manifest = place.manifest();
+        disk.sweep(self.files.iter().map(PathBuf::as_path).chain([manifest.as_path()]))
     }
 
     /// Adds the directories above `file` that are not there yet.

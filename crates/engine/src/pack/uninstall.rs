@@ -13,7 +13,6 @@ use super::{
     restore::finish_restore,
     undo::{self, put_back, way_back},
 };
-use std::path::PathBuf;
 
 /// `decide` is asked about each file of ours that the user has changed; one that is kept is theirs from then on.
 pub fn uninstall(
@@ -36,6 +35,7 @@ pub(super) fn uninstall_on(
     };
     if run == Run::Real {
         finish_restore(disk, place)?;
+        Intent::read(place).sweep(disk, place)?;
     }
     let Some(mut manifest) = installed(place)? else {
         let mut report = Report::new(place.root().to_path_buf(), Vec::new());
@@ -66,6 +66,7 @@ pub(super) fn uninstall_on(
         }
     }
     intent.files.extend(manifest.files.keys().map(|path| place.file(path)));
+    intent.files.extend(config.iter().map(|step| step.path.clone()));
     intent.write(place)?;
     manifest.state = State::Removing;
     manifest.write(disk, place)?;
@@ -134,8 +135,7 @@ fn back_up(place: &Place, steps: &[(String, Found, Change)], config: Option<&Con
 
 /// Removes what is half written, then the directories that were made, the innermost first.
 pub(super) fn clear(disk: &Disk, place: &Place, intent: Intent) -> Result<(), PackError> {
-    let manifest = place.manifest();
-    disk.sweep(intent.files.iter().map(PathBuf::as_path).chain([manifest.as_path()]))?;
+    intent.sweep(disk, place)?;
     for directory in intent.directories.iter().rev() {
         disk.remove_directory(directory)?;
     }
