@@ -37,18 +37,14 @@ pub(crate) async fn refresh_instance(
             return warning;
         }
     }
-    match client.running().await {
-        Ok(_) => {}
+    if let Err(ApiError::Configuration { .. }) = client.running().await {
         // What is wrong, the requester is told by its next call.
-        Err(ApiError::Configuration { .. }) => {
-            if context.store.leases(server).await.is_ok_and(|leases| leases.len() <= 1) {
-                give_up(context, server).await;
-            }
-            return None;
+        if context.store.leases(server).await.is_ok_and(|leases| leases.len() <= 1) {
+            give_up(context, server).await;
         }
-        // Whether it was read is not known, so the next look asks again.
-        Err(_) => return None,
+        return None;
     }
+    // Also when there was no answer: it may have been read, and then a later change has to be seen as one.
     if let Err(error) = private_dir(&notes).and_then(|()| write_private(&file, stamp.as_bytes())) {
         tracing::warn!(%error, "the state of a project's configuration could not be noted");
     }

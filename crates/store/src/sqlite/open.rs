@@ -78,19 +78,21 @@ pub(super) async fn open_ready(path: &Path, migrations: &[Migration]) -> Option<
         return None;
     }
     let connections = Connections::to(path);
-    let found = tokio::time::timeout(READY_WITHIN, async {
+    let looked = tokio::time::timeout(READY_WITHIN, async {
         let mut writer = connections.writer.acquire().await.ok()?;
-        identify(&mut writer).await.ok()
+        let found = identify(&mut writer).await.ok()?;
+        drop(writer);
+        // A connection is given back by a task, and one that is given back too late is closed.
+        while connections.writer.num_idle() == 0 && connections.writer.size() > 0 {
+            tokio::task::yield_now().await;
+        }
+        Some(found)
     });
     // Whoever holds it up is met again by whoever really opens it, and told about there.
-    let found = found.await.ok()?;
+    let found = looked.await.ok()?;
     if !found.is_some_and(|(library, identity)| require_library(&library).is_ok() && identity == newest) {
         connections.close().await;
         return None;
-    }
-    // A connection is given back by a task, and one that is given back too late is closed.
-    while connections.writer.num_idle() == 0 && connections.writer.size() > 0 {
-        tokio::task::yield_now().await;
     }
     Some(connections)
 }
