@@ -22,11 +22,13 @@ mod process;
 mod queue;
 mod route;
 mod startup;
+mod workspace;
 
 use std::process::ExitCode;
 use switchyard_testkit::TestEnv;
 
-const PARTS: [&str; 9] = ["start", "route", "learning", "million", "dispatch", "many", "queue", "density", "handover"];
+const PARTS: [&str; 10] =
+    ["start", "route", "learning", "million", "dispatch", "many", "queue", "density", "handover", "workspace"];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -60,18 +62,21 @@ fn main() -> ExitCode {
     if wants("density") {
         density::measure(&program, &scratch, &mut limits);
     }
+    if wants("workspace") {
+        workspace::measure(&scratch, &mut limits);
+    }
     if wants("many") {
-        let env = TestEnv::new("many", &program, &scratch);
+        let env = TestEnv::real("many", &program, &scratch);
         many::measure(&env, &mut limits);
         env.stop_servers();
     }
     if wants("handover") {
-        let env = TestEnv::new("handover", &program, &scratch);
+        let env = TestEnv::real("handover", &program, &scratch);
         handover::measure(&env, &mut limits);
         env.stop_servers();
     }
     if wants("dispatch") {
-        let env = TestEnv::new("bench", &program, &scratch);
+        let env = TestEnv::real("bench", &program, &scratch);
         dispatch::measure(&env, &mut limits);
         env.stop_servers();
     }

@@ -7,6 +7,10 @@ use std::{fmt, str::FromStr, time::Duration};
 #[error("`{0}` is not a duration: write it like 90s, 2m, 1h30m or 500ms")]
 pub struct BadDuration(pub String);
 
+/// What a [`Limit`] looks like, as a regular expression for other programs.
+pub const PATTERN: &str =
+    r"^\s*([Nn][Oo][Nn][Ee]|([0-9]+\.?[0-9]*|\.[0-9]+)|(([0-9]+\.?[0-9]*|\.[0-9]+)(ms|s|secs?|m|mins?|h|hrs?|d))+)\s*$";
+
 /// A deadline or timer; `0` and `none` mean that there is no timer at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(pub Option<Duration>);
@@ -108,6 +112,19 @@ pub fn show(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pattern_fits_what_is_read() {
+        let schema = serde_json::json!({"type": "object", "properties": {"limit": {"pattern": PATTERN}}});
+        let schema = crate::schema::AnswerSchema::parse(&schema.to_string()).unwrap();
+        for text in [
+            "90s", "90", " 2h ", "1h30m", "1.5h", ".5h", "500ms", "0", "3d", "None", "", "abc", "1x", "-5s", "5 m",
+            "1h30",
+        ] {
+            let fits = schema.faults(&serde_json::json!({"limit": text})).is_empty();
+            assert_eq!(fits, text.parse::<Limit>().is_ok(), "{text:?}");
+        }
+    }
 
     #[test]
     fn durations_as_people_write_them() {

@@ -146,7 +146,7 @@ impl ErrorClass {
             Self::CapabilityMissing => {
                 "find one that can with `switchyard models --need vision` (or tools, reasoning, structured)"
             }
-            Self::BudgetRefused => "raise the cap, or name a cheaper model",
+            Self::BudgetRefused => "see `switchyard budget status`; raise the limit, or name a cheaper model",
             Self::Cancelled => "run it again when you are ready",
             Self::OpencodeMissing => "install it with `switchyard opencode install`",
             Self::OpencodeUnhealthy => {

@@ -1,14 +1,19 @@
 //! JSON schemas of structured answers: checked before anything is sent, and the answer against it.
 
-use jsonschema::Validator;
+use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value;
-use std::{fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
+
+/// The name of the schema for the compiler; relative references inside it are resolved against it.
+const LOCATION: &str = "schema:///answer.json";
+/// Faults that are reported at most.
+const MOST_FAULTS: usize = 10;
 
 /// A schema that compiles and describes an object.
 #[derive(Clone)]
 pub struct AnswerSchema {
     source: Value,
-    validator: Arc<Validator>,
+    compiled: Arc<(Schemas, SchemaIndex)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,8 +32,8 @@ impl AnswerSchema {
         if source.get("type").and_then(Value::as_str) != Some("object") {
             return Err(SchemaError::NotAnObject);
         }
-        let validator = jsonschema::validator_for(&source).map_err(|error| SchemaError::Invalid(error.to_string()))?;
-        Ok(Self { source, validator: Arc::new(validator) })
+        let compiled = compile(&source).map_err(SchemaError::Invalid)?;
+        Ok(Self { source, compiled: Arc::new(compiled) })
     }
 
     #[must_use]
@@ -39,15 +44,43 @@ impl AnswerSchema {
     /// What is wrong with an answer, one line a fault; empty when it fits.
     #[must_use]
     pub fn faults(&self, answer: &Value) -> Vec<String> {
-        self.validator
-            .iter_errors(answer)
-            .take(10)
-            .map(|error| {
-                let place = error.instance_path().to_string();
-                let place = if place.is_empty() { "/" } else { place.as_str() };
-                format!("at {place}: {error}")
-            })
-            .collect()
+        let (schemas, index) = &*self.compiled;
+        let mut faults = Vec::new();
+        if let Err(error) = schemas.validate(answer, *index) {
+            collect(&error, &mut faults);
+        }
+        faults.truncate(MOST_FAULTS);
+        faults
+    }
+}
+
+fn compile(source: &Value) -> Result<(Schemas, SchemaIndex), String> {
+    let mut schemas = Schemas::new();
+    let mut compiler = Compiler::new();
+    compiler.use_loader(Box::new(NothingElse));
+    let reason = |error: CompileError| format!("{error:#}").replace(LOCATION, "");
+    compiler.add_resource(LOCATION, source.clone()).map_err(reason)?;
+    let index = compiler.compile(LOCATION, &mut schemas).map_err(reason)?;
+    Ok((schemas, index))
+}
+
+/// A schema that refers to a file or an address is refused: it may come from a stranger.
+struct NothingElse;
+
+impl UrlLoader for NothingElse {
+    fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
+        Err(format!("{url} is outside of the schema").into())
+    }
+}
+
+/// The faults themselves, without the keywords that only group them.
+fn collect(error: &ValidationError<'_, '_>, faults: &mut Vec<String>) {
+    if error.causes.is_empty() {
+        let place = error.instance_location.to_string();
+        faults.push(format!("at {}: {}", if place.is_empty() { "/" } else { place.as_str() }, error.kind));
+    }
+    for cause in &error.causes {
+        collect(cause, faults);
     }
 }
 
@@ -82,8 +115,40 @@ mod tests {
         let schema = r#"{"type":"object","properties":{"score":{"type":"number"}},"required":["score"]}"#;
         let schema = AnswerSchema::parse(schema)?;
         assert!(schema.faults(&json!({"score": 4})).is_empty());
-        assert_eq!(schema.faults(&json!({"score": "four"})), ["at /score: \"four\" is not of type \"number\""]);
-        assert_eq!(schema.faults(&json!({})), ["at /: \"score\" is a required property"]);
+        assert_eq!(schema.faults(&json!({"score": "four"})), ["at /score: want number, but got string"]);
+        assert_eq!(schema.faults(&json!({})), ["at /: missing properties 'score'"]);
         Ok(())
+    }
+
+    #[test]
+    fn every_fault_is_listed_with_its_place() -> Result<(), SchemaError> {
+        let schema = r##"{"type":"object","$defs":{"word":{"type":"string","pattern":"^[a-z]+$"}},"required":["a","b"],
+            "properties":{"a":{"$ref":"#/$defs/word"},"b":{"anyOf":[{"type":"null"},{"enum":["x","y"]}]},
+            "c":{"type":"array","items":{"type":"integer","minimum":1}}},"additionalProperties":false}"##;
+        let schema = AnswerSchema::parse(schema)?;
+        assert!(schema.faults(&json!({"a": "word", "b": null, "c": [1, 2]})).is_empty());
+        let mut faults = schema.faults(&json!({"a": "A1", "b": "z", "c": [0, "1"], "d": true}));
+        faults.sort();
+        let expected = [
+            "at /: additionalProperties 'd' not allowed",
+            "at /a: 'A1' does not match pattern '^[a-z]+$'",
+            "at /b: value must be one of 'x', 'y'",
+            "at /b: want null, but got string",
+            "at /c/0: must be >=1, but got 0",
+            "at /c/1: want integer, but got string",
+        ];
+        assert_eq!(faults, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_outside_of_the_schema_is_read() {
+        for reference in ["file:///etc/hostname", "http://127.0.0.1:9/schema.json", "other.json"] {
+            let schema = json!({"type": "object", "properties": {"a": {"$ref": reference}}});
+            let Err(SchemaError::Invalid(reason)) = AnswerSchema::parse(&schema.to_string()) else {
+                panic!("{reference} was accepted");
+            };
+            assert!(reason.contains("outside of the schema"), "{reason}");
+        }
     }
 }

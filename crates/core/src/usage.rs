@@ -13,6 +13,8 @@ pub struct Usage {
 }
 
 impl Usage {
+    pub const NONE: Self = Self { input: 0, output: 0, reasoning: 0, cache_read: 0, cache_write: 0 };
+
     #[must_use]
     pub fn total(&self) -> u64 {
         let parts = [self.input, self.output, self.reasoning, self.cache_read, self.cache_write];

@@ -1,6 +1,6 @@
 //! What `docs/states.md` says about tasks is true of `step`.
 //!
-//! The table of moves stands between two markers. `UPDATE_REFERENCES=1 cargo test --test references` writes it anew;
+//! The table of moves stands between two markers. `UPDATE_REFERENCES=1 cargo test -p switchyard-core --test references` writes it anew;
 //! what stands around it is written by hand, and is looked through here for states that it forgets or invents.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
@@ -13,13 +13,14 @@ use std::{
 use switchyard_core::{
     ErrorClass,
     pattern::FailureMode,
+    pull_request::{Assessed, Assessment, PullRequestState},
     task::{
-        Cause, Deliver, Delivered, Event, Failure, Lift, Phase, Place, Rules, Stage, State, Tally, Task, TaskId,
-        TaskSpec, Wait, step,
+        Asked, Cause, Deliver, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest, Phase, Place,
+        Redelivery, Rules, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
     },
 };
 
-const BEGIN: &str = "<!-- generated: UPDATE_REFERENCES=1 cargo test --test references -->\n";
+const BEGIN: &str = "<!-- generated: UPDATE_REFERENCES=1 cargo test -p switchyard-core --test references -->\n";
 const END: &str = "<!-- end of the generated part -->\n";
 const NOW: i64 = 1_800_000_000_000_000;
 
@@ -31,6 +32,11 @@ fn read() -> String {
     std::fs::read_to_string(page()).expect("docs/states.md is there")
 }
 
+fn request() -> PermissionRequest {
+    let text = String::from;
+    PermissionRequest { id: text("per_1"), permission: text("bash"), pattern: text("make"), digest: text("d") }
+}
+
 fn states() -> Vec<State> {
     let (by, head, detail) = (String::from("ann"), String::from("abc"), String::from("why"));
     vec![
@@ -40,6 +46,8 @@ fn states() -> Vec<State> {
         State::Starting { stage: Stage::Evaluate },
         State::Starting { stage: Stage::Deliver { head: head.clone() } },
         State::Running,
+        State::Asking { request: request(), until: NOW + 1, answer: None },
+        State::Asking { request: request(), until: NOW + 1, answer: Some(PermissionReply::Allow) },
         State::Evaluating,
         State::Delivering { head: head.clone() },
         State::Review { url: "u".into(), head: head.clone(), until: NOW },
@@ -71,6 +79,11 @@ fn events() -> Vec<Event> {
         Event::Block { cause: Cause::Access, detail: detail.clone() },
         Event::Wake,
         Event::Start,
+        Event::Ask { request: request(), until: NOW + 1 },
+        Event::Ask { request: PermissionRequest { id: "per_2".into(), ..request() }, until: NOW + 1 },
+        Event::Answer { request: request().id, answer: PermissionReply::Allow, by: "ann".into() },
+        Event::Proceed { request: request().id, answer: None },
+        Event::Proceed { request: request().id, answer: Some(PermissionReply::Allow) },
         Event::Worked,
         Event::Approve { head: head.clone() },
     ];
@@ -80,7 +93,19 @@ fn events() -> Vec<Event> {
         model: None,
         resume: None,
     }));
-    events.push(Event::Propose { url: "u".into(), head: head.clone(), until: NOW });
+    events.push(Event::Propose { url: "u".into(), head: head.clone(), until: NOW, assessed: Assessed::No });
+    let asked = Asked::ByReviewer;
+    let assessment = Assessment::from(PullRequestState::ChangesRequested);
+    let revise = |failure| Event::Revise {
+        failure,
+        asked,
+        assessment: assessment.clone(),
+        answers: Vec::new(),
+        tier: None,
+        model: None,
+    };
+    events.extend(failures().into_iter().take(1).map(revise));
+    events.push(Event::Redeliver { why: Redelivery::Rebase });
     events.extend([
         Event::Deliver { delivered: Delivered::Merged { base: "main".into(), head } },
         Event::Deliver { delivered: Delivered::Nothing },
@@ -173,7 +198,10 @@ fn the_moves_are_documented() {
         std::fs::write(page(), format!("{before}{BEGIN}{expected}{END}{after}")).expect("the page is written");
         return;
     }
-    assert_eq!(written, expected, "write it anew with UPDATE_REFERENCES=1 cargo test --test references");
+    assert_eq!(
+        written, expected,
+        "write it anew with UPDATE_REFERENCES=1 cargo test -p switchyard-core --test references"
+    );
 }
 
 /// The rows of the first table below a heading, each as its cells.

@@ -70,8 +70,8 @@ impl Exchange {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), list);
     }
 
-    /// Closes what processes have left open that died in the middle of a direct call, so that what they had set aside
-    /// is free again. On a server its keeper does that; who works without one does it himself, once.
+    /// Closes what processes have left open that died in the middle of a direct call: what they had reserved is settled
+    /// as an estimate of their cost. On a server its keeper does that; a process that works without one does it once.
     pub(crate) async fn sweep(&self, context: &Context) {
         let sweep = || async {
             let open = context.store.unfinished_dispatches(AT_ONCE).await.unwrap_or_default();

@@ -1,8 +1,12 @@
-//! Work whose process died: ended on its server, paid for with what the server says was spent, and
-//! closed in the store. Safe to repeat, and safe when two processes do it at once.
+//! Work whose process died: ended on its server, settled with what its session shows, and closed in the store. Safe to
+//! repeat, and safe when two processes do it at once.
+//!
+//! Invariant: what a dead process had reserved is never just released. It is settled as an unknown cost, unless it is
+//! proven that nothing was sent (see [`nothing_was_sent`]).
 
-use crate::{Context, owner::is_gone, server::endpoint_of};
-use switchyard_agents::opencode::{Client, Endpoint, StopOutcome, TreeUsage, read_tree, stop_sessions};
+use crate::{Context, owner::is_gone, server::endpoint_of, session_cost::read_cost};
+use futures_util::future::BoxFuture;
+use switchyard_agents::opencode::{Client, Endpoint, StopOutcome, read_tree, stop_sessions};
 use switchyard_core::DispatchId;
 use switchyard_host::clock::now_micros;
 use switchyard_store::{
@@ -16,48 +20,52 @@ const AT_ONCE: u32 = 200;
 
 /// Settles dispatches that still count as running although their process is gone: the given one, or
 /// any. Returns how many were closed.
-pub(crate) async fn recover_abandoned(context: &Context, only: Option<DispatchId>) -> Result<u32> {
-    let unfinished = match only {
-        Some(dispatch) => vec![context.store.dispatch(dispatch).await?],
-        None => context.store.unfinished_dispatches(AT_ONCE).await?,
-    };
-    let mut closed = 0;
-    for dispatch in unfinished.iter().filter(|found| found.status == RunStatus::Running && is_gone(&found.owner)) {
-        let running: Vec<_> = dispatch.attempts.iter().filter(|attempt| attempt.status == RunStatus::Running).collect();
-        let waits = now_micros() - dispatch.began_at < GIVE_UP_AFTER_MICROS;
-        if waits && is_elsewhere(context, &running).await {
-            continue;
-        }
-        let mut goes_on = false;
-        for attempt in running {
-            goes_on |= settle(context, dispatch, attempt).await? == Settled::GoesOn;
-        }
-        // As long as its agent may still write and spend, it is not over; whoever comes next tries again.
-        if goes_on && waits {
-            continue;
-        }
-        for attempt in &dispatch.attempts {
-            if let Some(session) = &attempt.session {
-                if is_held_by_another(context, dispatch.id, session).await? {
-                    continue;
-                }
-                let client = client_for(context, attempt).await?;
-                release_session(context, client.as_ref(), session).await?;
-            }
-        }
-        let end = DispatchEnd {
-            at: now_micros(),
-            status: RunStatus::Abandoned,
-            error_class: None,
-            warnings: Vec::new(),
-            route: None,
-            // Nobody knows how it would have ended.
-            outcomes: Vec::new(),
+// Boxed, so that the body is compiled once and not in every crate that awaits it.
+pub(crate) fn recover_abandoned<'a>(context: &'a Context, only: Option<DispatchId>) -> BoxFuture<'a, Result<u32>> {
+    Box::pin(async move {
+        let unfinished = match only {
+            Some(dispatch) => vec![context.store.dispatch(dispatch).await?],
+            None => context.store.unfinished_dispatches(AT_ONCE).await?,
         };
-        context.store.finish_dispatch(dispatch.id, &end).await?;
-        closed += 1;
-    }
-    Ok(closed)
+        let mut closed = 0;
+        for dispatch in unfinished.iter().filter(|found| found.status == RunStatus::Running && is_gone(&found.owner)) {
+            let running: Vec<_> =
+                dispatch.attempts.iter().filter(|attempt| attempt.status == RunStatus::Running).collect();
+            let waits = now_micros() - dispatch.began_at < GIVE_UP_AFTER_MICROS;
+            if waits && is_elsewhere(context, &running).await {
+                continue;
+            }
+            let mut goes_on = false;
+            for attempt in running {
+                goes_on |= settle(context, dispatch, attempt).await? == Settled::GoesOn;
+            }
+            // As long as its agent may still write and spend, it is not over; whoever comes next tries again.
+            if goes_on && waits {
+                continue;
+            }
+            for attempt in &dispatch.attempts {
+                if let Some(session) = &attempt.session {
+                    if is_held_by_another(context, dispatch.id, session).await? {
+                        continue;
+                    }
+                    let client = client_for(context, attempt).await?;
+                    release_session(context, client.as_ref(), session).await?;
+                }
+            }
+            let end = DispatchEnd {
+                at: now_micros(),
+                status: RunStatus::Abandoned,
+                error_class: None,
+                warnings: Vec::new(),
+                route: None,
+                // Nobody knows how it would have ended.
+                outcomes: Vec::new(),
+            };
+            context.store.finish_dispatch(dispatch.id, &end).await?;
+            closed += 1;
+        }
+        Ok(closed)
+    })
 }
 
 /// Whether an attempt ran on a server of the user's that this command does not name: only a command
@@ -82,15 +90,17 @@ enum Settled {
 }
 
 async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptRecord) -> Result<Settled> {
+    let is_unsent = nothing_was_sent(attempt);
     let mut end = AttemptEnd {
         at: now_micros(),
         status: RunStatus::Abandoned,
         error_class: None,
-        message: Some("its process died".into()),
+        message: Some(if is_unsent { "its process died before anything was sent" } else { "its process died" }.into()),
         answered_by: None,
         usage: attempt.usage,
+        usage_known: is_unsent,
         cost: attempt.cost,
-        cost_known: false,
+        cost_known: is_unsent,
     };
     let client = client_for(context, attempt).await?.map(|client| client.in_directory(dispatch.directory.as_ref()));
     if let Some(client) = client {
@@ -104,7 +114,13 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
             }
         };
         if let Some(session) = session {
-            let stopped = close_session(context, &client, &session, &mut end).await?;
+            let stopped = stop_family(&client, &session).await;
+            if !is_unsent
+                && let Some(read) = read_cost(context, &client, &session, (dispatch.id, attempt.ordinal)).await?
+            {
+                (end.usage, end.usage_known) = (read.usage, read.usage_known);
+                (end.cost, end.cost_known) = (read.cost.value(), read.cost.is_known());
+            }
             let recent = now_micros() - dispatch.began_at < GIVE_UP_AFTER_MICROS;
             if recent && may_go_on(context, attempt, stopped).await? {
                 return Ok(Settled::GoesOn);
@@ -113,6 +129,12 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
     }
     context.store.finish_attempt(dispatch.id, attempt.ordinal, &end).await?;
     Ok(Settled::Done)
+}
+
+/// The proof that no model was asked: on a managed server the session is noted before the first prompt, and this one was
+/// not. Without a managed server it may have been a direct call, which has no session, so nothing is proven.
+fn nothing_was_sent(attempt: &AttemptRecord) -> bool {
+    attempt.server.is_some() && attempt.session.is_none()
 }
 
 /// Whether a run may still be at work after it was told to stop. A managed server that does not answer is ended by its
@@ -129,18 +151,11 @@ async fn may_go_on(context: &Context, attempt: &AttemptRecord, stopped: StopOutc
     })
 }
 
-async fn close_session(context: &Context, client: &Client, session: &str, end: &mut AttemptEnd) -> Result<StopOutcome> {
+/// Stops a session with its descendants.
+async fn stop_family(client: &Client, session: &str) -> StopOutcome {
     let family =
         read_tree(client, session).await.map(|tree| tree.sessions).unwrap_or_else(|_| vec![session.to_owned()]);
-    let stopped = stop_sessions(client, &family).await;
-    if let Ok(tree) = read_tree(client, session).await {
-        // A session that was used before has a past, and that is paid already.
-        let (usage, cost) = context.store.spent_in_session(session).await?;
-        let past = TreeUsage { usage, cost, cost_known: true, sessions: Vec::new() };
-        // What was cut off in the middle of an answer is billed and was never reported, so this is a lower bound.
-        (end.usage, end.cost) = tree.since(&past);
-    }
-    Ok(stopped)
+    stop_sessions(client, &family).await
 }
 
 /// Whether somebody who lives goes on with the session: it may have been taken from this dispatch, or never been its.

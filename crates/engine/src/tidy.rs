@@ -1,6 +1,6 @@
 //! Old sessions: archived, with their children, when nobody has used them for some days.
 
-use crate::Context;
+use crate::{Context, session_cost::correct_session};
 use switchyard_agents::opencode::{ApiError, Client, read_tree};
 use switchyard_host::clock::now_micros;
 use switchyard_store::SessionState;
@@ -13,6 +13,9 @@ pub(crate) async fn tidy(context: &Context, client: &Client, home: &str) {
     let stale = context.store.stale_sessions(home, before, limit).await.unwrap_or_default();
     for mut record in stale {
         let client = client.in_directory(record.directory.as_ref());
+        if let Err(error) = correct_session(context, &client, &record.id).await {
+            tracing::warn!(%error, session = record.id, "the cost of a session could not be corrected");
+        }
         let family = read_tree(&client, &record.id).await.map(|tree| tree.sessions);
         let mut done = true;
         for session in family.unwrap_or_else(|_| vec![record.id.clone()]) {

@@ -1,26 +1,64 @@
-//! Running a foreign program to its end, but never beyond a deadline.
+//! Running a foreign program to its end, but never beyond the patience for it.
 //!
-//! Invariant: when [`run`] returns, the program is not running any more, and on a deadline neither is anything below it.
+//! Invariant: when [`run`] or [`stream`] returns, the program is not running any more; when it was ended early, neither
+//! is anything below it. What is held of its output is bounded, and output is never cut without an error.
 
-use std::io::{self, Read};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+mod output;
+mod progress;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::process::ProcessIdentity;
 use crate::tree::kill_tree;
+use output::{Tail, chunks};
+use progress::Watch;
+
+/// Bytes of standard output that [`run`] collects; a program that prints more is ended.
+pub const MOST_OUTPUT: usize = 64 * 1024 * 1024;
 
 /// Time to end in order after the deadline; git removes its lock files in it.
 const GRACE: Duration = Duration::from_secs(1);
 /// A program can leave a background process that keeps its output open; what it wrote itself is there by then.
 const OUTPUT_PATIENCE: Duration = Duration::from_secs(1);
+/// More than a pipe and the queue behind it can hold when the program ends: whatever follows is not the program's own.
+const UNREAD_AT_EXIT: usize = 2 * 1024 * 1024;
+
+/// How long a program may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// No longer than this, whatever it does.
+    Fixed(Duration),
+    /// As long as it makes progress: it is ended after `idle` without any, and after `most` in any case.
+    Progress { idle: Duration, most: Duration },
+}
+
+impl From<Duration> for Patience {
+    fn from(limit: Duration) -> Self {
+        Self::Fixed(limit)
+    }
+}
 
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
+    /// The last 64 KiB.
     pub stderr: Vec<u8>,
+}
+
+/// How a streamed program ended.
+#[derive(Debug)]
+pub enum Streamed {
+    /// The last 64 KiB of its standard error.
+    Finished { status: ExitStatus, stderr: Vec<u8> },
+    /// The reader had seen enough, so it was ended.
+    Stopped,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -31,27 +69,121 @@ pub enum RunError {
     Wait(#[source] io::Error),
     #[error("have it finish within {} s", deadline.as_secs_f32())]
     Deadline { deadline: Duration, stderr: Vec<u8> },
+    #[error("see progress within {} s", idle.as_secs_f32())]
+    Idle { idle: Duration, stderr: Vec<u8> },
+    #[error("hold its output: it printed more than {limit} bytes")]
+    TooLarge { limit: usize },
 }
 
 /// Runs the command with no input and collects its output.
-pub fn run(command: &mut Command, deadline: Duration) -> Result<Finished, RunError> {
-    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+pub fn run(command: &mut Command, patience: impl Into<Patience>) -> Result<Finished, RunError> {
+    run_with(command, Stdio::null(), patience)
+}
+
+/// As [`run`], with something else as its standard input.
+pub fn run_with(command: &mut Command, input: Stdio, patience: impl Into<Patience>) -> Result<Finished, RunError> {
+    let mut stdout = Vec::new();
+    let mut collect = |chunk: &[u8]| {
+        if stdout.len() + chunk.len() > MOST_OUTPUT {
+            return ControlFlow::Break(());
+        }
+        stdout.extend_from_slice(chunk);
+        ControlFlow::Continue(())
+    };
+    match stream(command, input, patience, &mut collect)? {
+        Streamed::Finished { status, stderr } => Ok(Finished { status, stdout, stderr }),
+        Streamed::Stopped => Err(RunError::TooLarge { limit: MOST_OUTPUT }),
+    }
+}
+
+/// Runs the command and hands over its standard output as it comes. A slow reader slows the program down.
+pub fn stream(
+    command: &mut Command,
+    input: Stdio,
+    patience: impl Into<Patience>,
+    each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<Streamed, RunError> {
+    let command = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(RunError::Start)?;
-    let stdout = Collector::read(child.stdout.take());
-    let stderr = Collector::read(child.stderr.take());
-    let waited = wait_until(deadline, || child.try_wait());
-    if let Ok(Some(status)) = waited {
-        return Ok(Finished { status, stdout: stdout.finish(), stderr: stderr.finish() });
+    let stdout = chunks(child.stdout.take());
+    let stderr = Tail::read(child.stderr.take());
+    let watch = Watch::new(child.id(), patience.into());
+    let ended = follow(&mut child, &stdout, &stderr, watch, each);
+    let Ok(End::Exited(status)) = ended else {
+        if let Some(identity) = ProcessIdentity::of(child.id()) {
+            kill_tree(&identity, GRACE);
+        }
+        // Collects the killed child; one that even survived that is left to the system.
+        let _ = child.try_wait();
+        return match ended {
+            Err(error) => Err(RunError::Wait(error)),
+            Ok(End::TooLong(deadline)) => Err(RunError::Deadline { deadline, stderr: stderr.finish() }),
+            Ok(End::Idle(idle)) => Err(RunError::Idle { idle, stderr: stderr.finish() }),
+            Ok(End::Stopped | End::Exited(_)) => Ok(Streamed::Stopped),
+        };
+    };
+    Ok(Streamed::Finished { status, stderr: stderr.finish() })
+}
+
+/// Why a program is not followed any longer.
+#[derive(Debug)]
+enum End {
+    Exited(ExitStatus),
+    Stopped,
+    TooLong(Duration),
+    Idle(Duration),
+}
+
+fn follow(
+    child: &mut Child,
+    stdout: &Receiver<Vec<u8>>,
+    stderr: &Tail,
+    mut watch: Watch,
+    each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<End> {
+    let mut step = Duration::from_millis(1);
+    let mut received = 0_u64;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(drain(stdout, each).map_or(End::Stopped, |()| End::Exited(status)));
+        }
+        match stdout.recv_timeout(step) {
+            Ok(chunk) => {
+                received += chunk.len() as u64;
+                step = Duration::from_millis(1);
+                if each(&chunk).is_break() {
+                    return Ok(End::Stopped);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => step = longer(step),
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(step);
+                step = longer(step);
+            }
+        }
+        if let Some(end) = watch.look(received + stderr.received()) {
+            return Ok(end);
+        }
     }
-    if let Some(identity) = ProcessIdentity::of(child.id()) {
-        kill_tree(&identity, GRACE);
+}
+
+/// Reads what the ended program still had in its pipe; `None` when the reader stops it.
+fn drain(stdout: &Receiver<Vec<u8>>, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Option<()> {
+    let mut received = 0;
+    while let Ok(chunk) = stdout.recv_timeout(OUTPUT_PATIENCE) {
+        received += chunk.len();
+        if each(&chunk).is_break() {
+            return None;
+        }
+        if received > UNREAD_AT_EXIT {
+            break;
+        }
     }
-    // Collects the killed child; one that even survived that is left to the system.
-    let _ = child.try_wait();
-    match waited {
-        Err(error) => Err(RunError::Wait(error)),
-        Ok(_) => Err(RunError::Deadline { deadline, stderr: stderr.finish() }),
-    }
+    Some(())
+}
+
+fn longer(step: Duration) -> Duration {
+    (step * 2).min(Duration::from_millis(20))
 }
 
 /// Asks again and again, in growing steps, until there is an answer or the time is over.
@@ -66,38 +198,7 @@ pub fn wait_until<T>(timeout: Duration, mut ask: impl FnMut() -> io::Result<Opti
             return Ok(None);
         };
         std::thread::sleep(step.min(left));
-        step = (step * 2).min(Duration::from_millis(20));
-    }
-}
-
-/// Reads a pipe in a thread of its own, so that a full pipe never blocks the program.
-struct Collector {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    reader: Option<JoinHandle<()>>,
-}
-
-impl Collector {
-    fn read(pipe: Option<impl Read + Send + 'static>) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let target = Arc::clone(&bytes);
-        let reader = pipe.map(|mut pipe| {
-            std::thread::spawn(move || {
-                let mut chunk = [0; 8192];
-                while let Ok(count) = pipe.read(&mut chunk) {
-                    if count == 0 {
-                        break;
-                    }
-                    target.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..count]);
-                }
-            })
-        });
-        Self { bytes, reader }
-    }
-
-    fn finish(self) -> Vec<u8> {
-        let finished = || Ok(self.reader.as_ref().is_none_or(JoinHandle::is_finished).then_some(()));
-        let _ = wait_until(OUTPUT_PATIENCE, finished);
-        std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+        step = longer(step);
     }
 }
 
@@ -108,35 +209,4 @@ pub(crate) fn install_script(path: &std::path::Path, text: &str) {
     let draft = path.with_extension("draft");
     std::fs::write(&draft, text).unwrap();
     assert!(Command::new("install").args(["-m", "755"]).args([&draft, path]).status().unwrap().success());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shell(script: &str, deadline: Duration) -> Result<Finished, RunError> {
-        run(Command::new("sh").args(["-c", script]), deadline)
-    }
-
-    #[test]
-    fn large_output_on_both_sides_is_complete() {
-        let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 5";
-        let done = shell(script, Duration::from_secs(20)).unwrap();
-        assert_eq!((done.stdout.len(), done.stderr.len(), done.status.code()), (300_000, 200_000, Some(5)));
-    }
-
-    #[test]
-    fn a_background_process_with_the_output_open_does_not_hold_it_up() {
-        let started = Instant::now();
-        let done = shell("sleep 15 & echo $!", Duration::from_secs(30)).unwrap();
-        assert!(started.elapsed() < Duration::from_secs(10));
-        let sleeper: u32 = String::from_utf8(done.stdout).unwrap().trim().parse().unwrap();
-        kill_tree(&ProcessIdentity::of(sleeper).unwrap(), Duration::ZERO);
-    }
-
-    #[test]
-    fn the_deadline_keeps_what_was_said() {
-        let result = shell("echo stuck >&2; exec sleep 300", Duration::from_millis(1500));
-        assert!(matches!(result, Err(RunError::Deadline { stderr, .. }) if stderr == b"stuck\n"));
-    }
 }

@@ -26,10 +26,19 @@ pub fn spawn_detached(
 }
 
 /// Makes this process the leader of a new session: no terminal can interrupt it or hang up on it any more.
+///
+/// A leader cannot start another session. That is no failure where the one it leads has no terminal. (Its session is not
+/// compared with its process id: inside a container the session may have been started outside, where its id reads as zero,
+/// which rustix takes for impossible.)
 pub fn detach_self() -> io::Result<()> {
     match rustix::process::setsid() {
         Ok(_) => Ok(()),
-        Err(_) if rustix::process::getsid(None) == Ok(rustix::process::getpid()) => Ok(()),
+        Err(_) if !has_terminal() => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Opening this name fails in a session that no terminal controls.
+fn has_terminal() -> bool {
+    OpenOptions::new().read(true).open("/dev/tty").is_ok()
 }

@@ -1,45 +1,73 @@
 //! The user's own git, run so that it can neither ask, nor page, nor hang.
 //!
-//! Invariant: every call ends by its deadline, with all that git started, and acts on the directory it was given
-//! whatever repository the environment points to.
+//! Invariant: every call ends when it makes no progress any more, with all that git started, and acts on the directory it
+//! was given whatever repository the environment points to, or on the one that it is bound to. What is held of its
+//! output is bounded.
 
+mod bound;
 mod branches;
 mod changes;
+mod checkout;
+mod checkout_lock;
+mod checkout_undo;
+mod checkout_update;
+mod deletion;
 mod delivery;
 mod diff;
+mod environment;
+mod excerpt;
+mod footprint;
 mod forward;
+mod held;
+mod hold;
+mod journal;
+mod lines;
 mod lock;
 mod merge;
+mod obstacles;
+mod operation;
 mod rebase;
+mod recovery;
+mod reference_move;
 mod references;
 mod remote;
 mod removal;
+mod run;
+mod scan;
 #[cfg(test)]
 mod tests;
+mod tree_change;
+mod workspace;
 mod worktree;
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-use crate::bounded::{self, Finished, RunError};
-pub use branches::Base;
+pub use bound::Bound;
+pub use branches::{Base, Step};
 pub use changes::{ChangedLines, FileDiff, StatusEntry};
 pub use delivery::MergeHold;
+pub use environment::MISLEADING;
+pub use footprint::{FileTrace, Footprint, Listing, OnDisk};
 pub use forward::FastForward;
+pub use hold::Hold;
 pub use merge::Forecast;
+pub use operation::Operation;
 pub use rebase::Rebased;
+pub use recovery::{Recovered, Recovery};
 pub use references::{BranchDeletion, Expected, UpdateRefError};
 pub use remote::{Fetched, Pushed};
 pub use removal::{KeepReason, Removal, Safety};
-pub use worktree::{UnsavedWork, Worktree};
-
-/// Variables by which a hook or a shell would point git at another repository than the directory's own.
-const MISLEADING: [&str; 6] =
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+use run::{failed, shown};
+pub use scan::DiffLine;
+pub use workspace::{
+    Collected, Hooks, LinkedWorktree, Objects, Order, Published, Purpose, Restarted, Source, TakenOver, Uncommitted,
+    Unsaved, Workspace, owned_namespace,
+};
+pub use worktree::Worktree;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -47,8 +75,14 @@ pub enum GitError {
     Missing,
     #[error("run `{command}`")]
     Run { command: String, source: io::Error },
-    #[error("finish `{command}` within {} s", deadline.as_secs_f32())]
+    /// Git, and all that it started, made no progress for that long.
+    #[error("finish `{command}`: it made no progress for {} s", deadline.as_secs_f32())]
     Deadline { command: String, deadline: Duration },
+    /// It was at work all the time, and came to no end.
+    #[error("finish `{command}` within {} s", limit.as_secs_f32())]
+    Endless { command: String, limit: Duration },
+    #[error("read what `{command}` prints: it is more than {limit} bytes")]
+    TooLarge { command: String, limit: usize },
     /// `code` is absent when a signal ended git.
     #[error("run `{command}` (exit code {}): {stderr}", code.map_or("none".to_owned(), |code| code.to_string()))]
     Failed { command: String, code: Option<i32>, stderr: String },
@@ -58,10 +92,13 @@ pub enum GitError {
     /// Git ended with 0, and what it should have done is not there.
     #[error("see that {wanted} after `{command}`")]
     Unproven { command: &'static str, wanted: String },
+    /// What is there is not the repository that this git is bound to, so git was not run.
+    #[error("use {} as a repository: {why}", path.display())]
+    NotThatRepository { path: PathBuf, why: &'static str },
 }
 
 /// Who a commit is by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Author {
     pub name: String,
     pub email: String,
@@ -70,15 +107,31 @@ pub struct Author {
 #[derive(Debug, Clone)]
 pub struct Git {
     pub program: PathBuf,
-    /// For each single call.
-    pub deadline: Duration,
+    /// A call that makes no progress for this long is ended. A filter for a single file may wait for minutes.
+    pub idle_deadline: Duration,
+    /// The same for a call that waits for another machine.
+    pub network_deadline: Duration,
     /// Set on top of the inherited environment.
     pub variables: Vec<(OsString, OsString)>,
+    /// Settings that hold over those of files and of the inherited environment.
+    pub settings: Vec<(String, String)>,
+    /// The only repository that it may act on; without one, the repository that each directory is in.
+    pub bound: Option<Bound>,
+    /// The lock that every call hands to git.
+    pub hold: Option<Hold>,
 }
 
 impl Default for Git {
     fn default() -> Self {
-        Self { program: PathBuf::from("git"), deadline: Duration::from_secs(60), variables: Vec::new() }
+        Self {
+            program: PathBuf::from("git"),
+            idle_deadline: Duration::from_secs(10 * 60),
+            network_deadline: Duration::from_secs(2 * 60),
+            variables: Vec::new(),
+            settings: Vec::new(),
+            bound: None,
+            hold: None,
+        }
     }
 }
 
@@ -130,48 +183,6 @@ impl Git {
         signed.succeed(&within(directory, &["commit", "--quiet", "--no-gpg-sign", "-m", message]))?;
         self.head(directory)
     }
-
-    fn line<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, GitError> {
-        Ok(String::from_utf8_lossy(&self.succeed(args)?).trim().to_owned())
-    }
-
-    /// What git printed, when it ended with 0.
-    fn succeed<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Vec<u8>, GitError> {
-        let finished = self.finish(args)?;
-        if finished.status.success() { Ok(finished.stdout) } else { Err(failed(args, &finished)) }
-    }
-
-    /// What git answers by its exit code: true for 0, false for 1.
-    fn answer<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<bool, GitError> {
-        match self.succeed(args) {
-            Ok(_) => Ok(true),
-            Err(GitError::Failed { code: Some(1), .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// How git ended and what it printed, whatever its exit code.
-    fn finish<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Finished, GitError> {
-        bounded::run(&mut self.command(args), self.deadline).map_err(|error| match error {
-            RunError::Start(error) if error.kind() == io::ErrorKind::NotFound => GitError::Missing,
-            RunError::Start(source) | RunError::Wait(source) => GitError::Run { command: shown(args), source },
-            RunError::Deadline { deadline, .. } => GitError::Deadline { command: shown(args), deadline },
-        })
-    }
-
-    fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = Command::new(&self.program);
-        for name in MISLEADING {
-            command.env_remove(name);
-        }
-        // The language is fixed because a few messages are recognised by their wording.
-        command
-            .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_EDITOR", "true"), ("LC_ALL", "C")])
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .arg("--no-pager")
-            .args(args);
-        command
-    }
 }
 
 fn within<'a>(directory: &'a Path, args: &[&'a str]) -> Vec<&'a OsStr> {
@@ -183,16 +194,6 @@ fn within<'a>(directory: &'a Path, args: &[&'a str]) -> Vec<&'a OsStr> {
 fn alone<'a>(directory: &'a Path, args: &[&'a str]) -> Vec<&'a OsStr> {
     let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"].map(OsStr::new);
     quiet.into_iter().chain(within(directory, args)).collect()
-}
-
-fn shown<S: AsRef<OsStr>>(args: &[S]) -> String {
-    let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
-    std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-fn failed<S: AsRef<OsStr>>(args: &[S], finished: &Finished) -> GitError {
-    let stderr = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
-    GitError::Failed { command: shown(args), code: finished.status.code(), stderr }
 }
 
 /// The records of an answer in which a zero byte ends each of them.

@@ -78,7 +78,8 @@ pub fn run_guard(own: &Path, grace: Duration, command: OsString, args: Vec<OsStr
         ward.collect();
     }
     let mut hunt = Hunt::below(identity, ward.pid);
-    let mut grace = grace;
+    // What a command that has ended by itself leaves behind has nothing to save.
+    let mut grace = if ward.code.is_some() { grace.min(DEFAULT_GRACE) } else { grace };
     let give_up = Instant::now() + grace + LAST_PATIENCE;
     loop {
         hunt.end(grace, &mut |pause| {

@@ -25,10 +25,16 @@ pub struct Load {
     pub cores: usize,
 }
 
+/// How many processors this process may use.
+#[must_use]
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// What the machine says at this moment; `None` when it does not tell.
 #[must_use]
 pub fn load() -> Option<Load> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     Some(Load {
         memory_available_percent: system::memory_available_percent()?,
         cpu_pressure_percent: system::cpu_pressure_percent(cores)?,

@@ -121,8 +121,11 @@ fn fill(
         Ok(Finished { status, stderr, .. }) => {
             return Err(error::npm_failed(status.code(), &String::from_utf8_lossy(&stderr)));
         }
-        Err(RunError::Deadline { deadline, .. }) => return Err(InstallError::Deadline { deadline }),
+        Err(RunError::Deadline { deadline, .. } | RunError::Idle { idle: deadline, .. }) => {
+            return Err(InstallError::Deadline { deadline });
+        }
         Err(RunError::Start(source) | RunError::Wait(source)) => return Err(InstallError::disk(npm)(source)),
+        Err(error @ RunError::TooLarge { .. }) => return Err(InstallError::disk(npm)(io::Error::other(error))),
     }
     progress("checking that OpenCode runs");
     binary::keep_the_one_that_runs(staging, version)

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn private_means_private() {
-        let root = tempfile::tempdir().unwrap();
+        let root = switchyard_testkit::Scratch::of_test();
         let directory = root.path().join("a/b");
         private_dir(&directory).unwrap();
         assert_eq!((mode(&directory), mode(directory.parent().unwrap())), (0o700, 0o700));
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_failed_write_leaves_nothing() {
-        let root = tempfile::tempdir().unwrap();
+        let root = switchyard_testkit::Scratch::of_test();
         let taken = root.path().join("directory");
         fs::create_dir(&taken).unwrap();
         fs::write(taken.join("file"), "").unwrap();
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn many_writers_leave_one_whole_file() {
-        let root = tempfile::tempdir().unwrap();
+        let root = switchyard_testkit::Scratch::of_test();
         let file = root.path().join("shared");
         std::thread::scope(|scope| {
             for letter in b'a'..=b'f' {

@@ -16,7 +16,7 @@ use crate::GuardedCommand;
 use crate::guarded::Environment;
 use output::Output;
 
-/// The guard ends its processes by asking, then by force; beyond this it is stuck itself.
+/// The guard ends its processes by asking, then by force; this long after its grace it is stuck itself.
 const GUARD_PATIENCE: Duration = Duration::from_secs(15);
 
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,8 @@ pub struct Check {
     /// All that the command finds in its environment, besides the guard's mark.
     pub variables: Vec<(OsString, OsString)>,
     pub deadline: Duration,
+    /// At its deadline it is asked to end, and after this long killed.
+    pub grace: Duration,
     /// Made anew; the directory must be there.
     pub log: PathBuf,
 }
@@ -76,7 +78,7 @@ impl Check {
         let exit = match child.wait_timeout(self.deadline).map_err(ShellError::Wait)? {
             Some(status) => exit_of(status),
             None => {
-                child.shutdown(GUARD_PATIENCE).map_err(ShellError::Wait)?;
+                child.shutdown(self.grace.saturating_add(GUARD_PATIENCE)).map_err(ShellError::Wait)?;
                 Exit::Deadline
             }
         };
@@ -97,6 +99,7 @@ impl Check {
         command.environment = Environment::Empty;
         command.variables.clone_from(&self.variables);
         command.directory = Some(self.directory.clone());
+        command.grace = self.grace;
         // One pipe for both, so that the log has the lines in their order.
         command.stdout = Stdio::from(writer.try_clone()?);
         command.stderr = Stdio::from(writer);

@@ -10,9 +10,11 @@ mod portable;
 mod tests;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{entry, marked, scan};
+pub(crate) use linux::{entry, marked, scan, usage};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use portable::{entry, marked, scan};
+pub(crate) use portable::{entry, marked, scan, usage};
+
+use std::time::Duration;
 
 use crate::process::ProcessIdentity;
 
@@ -24,4 +26,13 @@ pub(crate) struct Entry {
     /// Ended, but its parent has not waited for it: it has a number and nothing else.
     pub(crate) defunct: bool,
     pub(crate) resident_bytes: u64,
+}
+
+/// What a process has used since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// On Linux with that of the children that it has waited for.
+    pub(crate) processor: Duration,
+    /// Bytes that it read and wrote; 0 where the system does not tell.
+    pub(crate) transferred: u64,
 }

@@ -1,5 +1,6 @@
 //! Steps written in code: a constructor for each kind of answer and one method for each refinement.
 
+use crate::Gate;
 use crate::step::{Fault, Finish, RetryAfter, Step, Tokens, ToolCall, UsageReport};
 use serde_json::Value;
 use std::time::Duration;
@@ -103,6 +104,12 @@ impl Step {
     #[must_use]
     pub fn delay(self, delay: Duration) -> Self {
         Self { delay_ms: milliseconds(delay), ..self }
+    }
+
+    /// Waits before the response headers until the gate is open.
+    #[must_use]
+    pub fn at(self, gate: &Gate) -> Self {
+        Self { gate: Some(gate.clone()), ..self }
     }
 
     /// Waits this long between two pieces of content.

@@ -36,6 +36,7 @@ mod arrival;
 mod body;
 mod build;
 mod exchange;
+mod gate;
 mod ledger;
 mod openai;
 mod provider;
@@ -44,6 +45,7 @@ mod script;
 mod server;
 mod step;
 
+pub use gate::Gate;
 pub use ledger::{Answer, Ending, Entry, Ledger, Total};
 pub use openai::Said;
 pub use provider::{Provider, TimedOut};

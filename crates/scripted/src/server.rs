@@ -108,10 +108,14 @@ async fn complete(State(hub): State<Arc<Hub>>, headers: HeaderMap, bytes: Bytes)
     };
     let arrival = Arrival::new(request, &headers, hub.book.started.elapsed());
     let choice = Choice::of(&arrival, &mut hub.setup(), &headers);
+    let gate = choice.step.gate.clone();
     let (exchange, plan) = Exchange::open(hub.book.clone(), hub.stop.clone(), |ordinal| {
         let plan = reply::plan(&choice.step, &arrival.request, &arrival.said, ordinal);
         (arrival.entry(ordinal, choice, &plan), plan)
     });
+    if let Some(gate) = gate {
+        unless_stopped(&exchange, gate.opened()).await;
+    }
     perform(plan, exchange).await
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Durations are whole milliseconds and every field has a default: `{}` is an answer without content.
 
+use crate::Gate;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use switchyard_core::Usage;
@@ -22,6 +23,9 @@ pub struct Step {
     pub finish: Finish,
     /// Before the response headers.
     pub delay_ms: u64,
+    /// Opened before the response headers. Only in code.
+    #[serde(skip)]
+    pub gate: Option<Gate>,
     /// Before every piece of content but the first.
     pub chunk_delay_ms: u64,
     pub fault: Option<Fault>,

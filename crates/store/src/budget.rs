@@ -4,6 +4,15 @@ use crate::ledger::SpendKey;
 use switchyard_core::Nano;
 pub use switchyard_core::budget::{Billing, Unit as PeriodUnit};
 
+/// What became of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alert {
+    /// It was raised today already.
+    Known,
+    /// It is the first of its day, key and level. With the effect that its notice became, if there was one.
+    Raised { effect: Option<i64> },
+}
+
 /// One rule for each key. What is `None` is left to the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetRule {

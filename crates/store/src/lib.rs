@@ -18,7 +18,7 @@ mod task;
 mod tasks;
 mod words;
 
-pub use budget::{Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
+pub use budget::{Alert, Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
 pub use error::{ErrorKind, StoreError};
 pub use job::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, NewJob, WorkerRecord};
 pub use jobs::Jobs;
@@ -28,7 +28,7 @@ pub use ledger::{
 pub use outcome::{Judgement, NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, WEEK_MICROS, week};
 pub use record::{
     AttemptEnd, AttemptRecord, CooldownRecord, DispatchEnd, DispatchRecord, Event, HealthRecord, HealthSource, Lease,
-    NewAttempt, NewDispatch, Owner, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState,
+    NewAttempt, NewDispatch, Owner, RunStatus, ServerRecord, ServerState, SessionRecord, SessionState, Settled,
 };
 
 pub use task::{
@@ -40,8 +40,9 @@ pub use tasks::Tasks;
 use async_trait::async_trait;
 use std::fmt::Debug;
 use switchyard_core::{
-    DispatchId, Nano, ServerId, Usage,
+    DispatchId, ServerId,
     pattern::{Move, Past, Tally},
+    task::Effect,
 };
 
 pub type Result<T> = std::result::Result<T, StoreError>;
@@ -64,11 +65,14 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
     /// Notes the OpenCode session that an attempt runs in, as soon as it exists.
     async fn set_attempt_session(&self, dispatch: DispatchId, ordinal: u32, session: &str) -> Result<()>;
 
-    /// Settles an attempt. Told twice, the first status stands and the higher cost and usage
-    /// count, so that neither a repeat nor a late, smaller report can change what was spent. What is
-    /// new is added to the ledger, at the time of the first end, and the reservation is released. An
-    /// end before the beginning, by a clock that was set back, counts as one at the beginning.
-    async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<()>;
+    /// Settles an attempt, and tells what it counts with. An end whose cost or usage is not known counts as at least
+    /// the reservation, which ends with it: no moment passes in which neither of them counts.
+    ///
+    /// Told twice, the first status stands. A known cost replaces one that was not known, with its usage; otherwise the
+    /// higher cost and usage count, so that neither a repeat nor a late, smaller report changes what was spent. The
+    /// difference goes to the ledger, at the time of the first end. An end before the beginning, by a clock that was set
+    /// back, counts as one at the beginning.
+    async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<Settled>;
 
     /// Ends a dispatch. Ending it again changes nothing.
     async fn finish_dispatch(&self, dispatch: DispatchId, end: &DispatchEnd) -> Result<()>;
@@ -89,8 +93,11 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
     /// Takes a kept session for one dispatch; one that is not kept, or taken already, is a conflict.
     async fn claim_session(&self, session: &str, now: i64) -> Result<()>;
 
-    /// What the settled attempts in this session have cost.
-    async fn spent_in_session(&self, session: &str) -> Result<(Usage, Nano)>;
+    /// The attempts that ran in this session, the oldest first.
+    async fn session_attempts(&self, session: &str) -> Result<Vec<(DispatchId, AttemptRecord)>>;
+
+    /// Kept and doomed sessions of this home with a settled attempt whose cost is not known, the newest first.
+    async fn sessions_of_unknown_cost(&self, home: &str, limit: u32) -> Result<Vec<SessionRecord>>;
 
     /// Kept sessions of this home that were last used before `before`, the oldest first.
     async fn stale_sessions(&self, home: &str, before: i64, limit: u32) -> Result<Vec<SessionRecord>>;
@@ -191,8 +198,9 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
     /// Whether there was one. Only then is it an event.
     async fn remove_budget_period(&self, id: i64, now: i64) -> Result<bool>;
 
-    /// Whether this is the first alert of that day, key and level. Only then is it an event, with `data`
-    /// as it is given.
+    /// Raises an alert unless there was one of that day, key and level. Only then is it an event, with `data` as it is
+    /// given, and only then does `notice` become an effect, in the same transaction. The caller performs that itself:
+    /// others may take it from the given moment on.
     async fn raise_alert(
         &self,
         day_start: i64,
@@ -200,7 +208,8 @@ pub trait Store: Jobs + Tasks + Debug + Send + Sync {
         level: &str,
         now: i64,
         data: &serde_json::Value,
-    ) -> Result<bool>;
+        notice: Option<(&Effect, i64)>,
+    ) -> Result<Alert>;
 
     /// Keeps outcomes, all or none. One about an attempt that has an outcome already is left out. Returns how many
     /// are new.

@@ -70,7 +70,19 @@ pub struct AttemptEnd {
     /// The model that answered, read back.
     pub answered_by: Option<String>,
     pub usage: Usage,
+    /// False when more tokens may have been used than were reported.
+    pub usage_known: bool,
     pub cost: Nano,
+    /// False when it may have cost more than is seen, or when nothing is known about it.
+    pub cost_known: bool,
+}
+
+/// What an attempt counts with in the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled {
+    pub usage: Usage,
+    pub cost: Nano,
+    /// False when the amounts are estimates.
     pub cost_known: bool,
 }
 

@@ -158,7 +158,8 @@ pub enum Changed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectRecord {
     pub id: i64,
-    pub task: TaskId,
+    /// Whose it is; `None` for one of the whole store, such as the notice about a limit.
+    pub task: Option<TaskId>,
     pub epoch: i64,
     pub at: i64,
     pub effect: Effect,

@@ -9,10 +9,18 @@ use std::{
     thread::JoinHandle,
 };
 use switchyard_host::paths::Paths;
-use switchyard_store::sqlite::SqliteStore;
+use switchyard_store::sqlite::{FirstUse, SqliteStore};
 
-/// Commands that ask the store and little else.
-const COMMANDS: [&str; 6] = ["batch", "budget", "events", "patterns", "status", "task"];
+/// Commands that spend a good part of their time on the store, and what most of them do first.
+const COMMANDS: [(&str, FirstUse); 7] = [
+    ("batch", FirstUse::Write),
+    ("budget", FirstUse::Write),
+    ("events", FirstUse::Read),
+    ("patterns", FirstUse::Write),
+    ("route", FirstUse::Read),
+    ("status", FirstUse::Read),
+    ("task", FirstUse::Write),
+];
 
 struct Begun {
     path: PathBuf,
@@ -23,22 +31,25 @@ static BEGUN: Mutex<Option<Begun>> = Mutex::new(None);
 
 /// Begins for a command that will want the store.
 pub fn begin(command: Option<&str>) {
-    if !command.is_some_and(|command| COMMANDS.contains(&command)) || std::env::var_os("SWITCHYARD_STORE").is_some() {
+    let Some((_, first)) = COMMANDS.into_iter().find(|(name, _)| command == Some(*name)) else { return };
+    if std::env::var_os("SWITCHYARD_STORE").is_some() {
         return;
     }
     let Ok(paths) = Paths::new(|name| std::env::var_os(name)) else { return };
     let path = usual_store(&paths);
     let place = path.clone();
     // Without a thread, or without the guess, the store is opened as it always was.
-    let Ok(opening) = std::thread::Builder::new().name("store".into()).spawn(move || open(&place)) else { return };
+    let Ok(opening) = std::thread::Builder::new().name("store".into()).spawn(move || open(&place, first)) else {
+        return;
+    };
     if let Ok(mut begun) = BEGUN.lock() {
         *begun = Some(Begun { path, opening });
     }
 }
 
-fn open(path: &Path) -> Option<SqliteStore> {
+fn open(path: &Path, first: FirstUse) -> Option<SqliteStore> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
-    runtime.block_on(SqliteStore::open_ready(path))
+    runtime.block_on(SqliteStore::open_ready(path, first))
 }
 
 /// What was opened at this place, once. What was opened elsewhere is closed first: a file must not be open twice when

@@ -201,8 +201,11 @@ impl From<Refusal> for Failure {
                 hint: "change `policy` in your own configuration, or choose a model of an allowed provider".into(),
                 ..Self::usage(message, "")
             },
+            Refusal::Budget { next: Some(next), .. } => {
+                Self { hint: next, ..Self::classed(ErrorClass::BudgetRefused, message) }
+            }
             Refusal::NotReady(_)
-            | Refusal::Budget { .. }
+            | Refusal::Budget { next: None, .. }
             | Refusal::Server(_)
             | Refusal::Api(_)
             | Refusal::Cancelled
@@ -227,6 +230,7 @@ impl From<AddError> for Failure {
             AddError::NoCommit(_) => Self::usage(message, "work begins from a commit: `git commit --allow-empty`"),
             AddError::OnItself(_) | AddError::Cycle(_) => Self::usage(message, "leave one of the dependencies out"),
             AddError::InPlace => Self::usage(message, "name a command with --command, or leave --in-place out"),
+            AddError::NothingToFail => Self::usage(message, "give one with --verify, or leave --expect-red-first out"),
             AddError::Choice(refusal) => refusal.into(),
             AddError::Store(error) if error.kind() == ErrorKind::Conflict => {
                 Self::usage(message, "see what there is with `switchyard task list` and `switchyard batch list`")

@@ -14,6 +14,11 @@ pub fn is_managed() -> bool {
     std::env::var_os(OUTER).is_some()
 }
 
+/// Whether an OpenCode has started this, managed or the user's own.
+pub fn is_inside() -> bool {
+    is_managed() || std::env::var_os("OPENCODE_PID").is_some()
+}
+
 /// The environment as the user has it.
 pub fn as_outside(mut environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
     if environment.contains_key("OPENCODE_PID") {

@@ -11,7 +11,7 @@ use std::{
 };
 use switchyard_core::config::{Layer, Layered, Origin, overrides_from_variables};
 use switchyard_engine::{Context, direct::Exchange};
-use switchyard_host::paths::Paths;
+use switchyard_host::{git::MISLEADING, paths::Paths};
 use switchyard_store::sqlite::SqliteStore;
 
 /// The configuration of this run, with the places that it was read from.
@@ -44,6 +44,23 @@ impl Settings {
         layers.extend(above_files(&environment, overrides));
         let missing = || Failure::configuration(format!("there is no file {}", policy.display()));
         layers.push(optional_file(policy)?.ok_or_else(missing)?);
+        Layered::merge(&layers).map_err(Failure::configuration)
+    }
+
+    /// The user's own file, which does not have to exist.
+    pub fn user_file() -> Result<PathBuf, Failure> {
+        let (_, paths) = surroundings()?;
+        Ok(paths.config_dir.join("config.toml"))
+    }
+
+    /// The settings as they would be with this text in the user's own file.
+    pub fn with_user_text(overrides: &Overrides, text: String) -> Result<Layered, Failure> {
+        let (environment, paths) = surroundings()?;
+        let path = paths.config_dir.join("config.toml");
+        let own = Layer { origin: Origin::File(path.display().to_string()), text };
+        let mut layers = vec![own];
+        layers.extend(file_layers_above_own(&environment)?);
+        layers.extend(above_files(&environment, overrides));
         Layered::merge(&layers).map_err(Failure::configuration)
     }
 
@@ -110,7 +127,9 @@ fn set_somewhere(layered: &Layered) -> BTreeMap<String, String> {
 }
 
 fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
+    // A hook of git sets variables that name its repository; what we start works in another one.
     let environment: BTreeMap<String, String> = std::env::vars_os()
+        .filter(|(name, _)| !MISLEADING.iter().any(|misleading| name == misleading))
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let environment = as_outside(environment);
@@ -122,6 +141,13 @@ fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
 fn file_layers(environment: &BTreeMap<String, String>, paths: &Paths) -> Result<Vec<Layer>, Failure> {
     let mut layers = Vec::new();
     layers.extend(optional_file(&paths.config_dir.join("config.toml"))?);
+    layers.extend(file_layers_above_own(environment)?);
+    Ok(layers)
+}
+
+/// The files that come after the user's own one.
+fn file_layers_above_own(environment: &BTreeMap<String, String>) -> Result<Vec<Layer>, Failure> {
+    let mut layers = Vec::new();
     if let Some(directory) = repository_config() {
         let layer = optional_file(&directory.join("config.toml"))?;
         layers.extend(layer.map(|layer| Layer { origin: Origin::Repository(layer.origin.to_string()), ..layer }));

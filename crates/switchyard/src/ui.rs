@@ -90,6 +90,12 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_header(head);
     table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    // Elsewhere than on a terminal a row is one line, however long.
+    if let Ok(size) = rustix::termios::tcgetwinsize(std::io::stdout())
+        && size.ws_col > 0
+    {
+        table.set_width(size.ws_col);
+    }
     for row in rows {
         table.add_row(row);
     }

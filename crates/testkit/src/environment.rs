@@ -1,23 +1,21 @@
 //! A hermetic place to run the binary in: its own home, data directory, OpenCode configuration and
-//! scripted provider. Nothing of the machine's own settings reaches it, and its servers end with the
-//! test process.
+//! scripted provider. Nothing of the machine's own settings reaches it, and its processes end with it.
 
-use crate::{Outcome, SharedProvider, at_most, opencode};
+use crate::{Outcome, Scratch, SharedProvider, opencode};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Once,
-    time::Instant,
+    time::Duration,
 };
-use switchyard_host::process::ProcessIdentity;
+use switchyard_host::tree::end_marked;
 
 /// The key in the test configuration; it must never be seen anywhere else.
 pub const API_KEY: &str = "sk-test-0123456789abcdef";
 
-/// What earlier runs have left is removed once: each leaves gigabytes for whoever wants to look at a failure.
-static SWEPT: Once = Once::new();
+/// A command that has not ended after this long hangs, however busy the machine is.
+const HANGS: Duration = Duration::from_secs(480);
 
 #[derive(Debug)]
 pub struct TestEnv {
@@ -25,33 +23,45 @@ pub struct TestEnv {
     pub provider: SharedProvider,
     program: PathBuf,
     variables: BTreeMap<String, String>,
+    /// Everything of the environment is in there, the logs of its servers and tasks too.
+    _scratch: Scratch,
 }
 
 impl TestEnv {
-    /// `program` is the binary under test, `scratch` the build's directory for test files.
-    pub fn new(name: &str, program: &str, scratch: &str) -> Self {
-        Self::with_provider(name, program, scratch, SharedProvider::start())
+    /// With the fake OpenCode. `program` is the binary under test.
+    pub fn new(name: &str, program: &str) -> Self {
+        Self::with_provider(name, program, SharedProvider::start())
     }
 
-    pub fn with_provider(name: &str, program: &str, scratch: &str, provider: SharedProvider) -> Self {
-        let scratch = PathBuf::from(scratch);
-        SWEPT.call_once(|| sweep(&scratch));
-        let root = scratch.join(format!("{name}-{}", std::process::id()));
-        drop(std::fs::remove_dir_all(&root));
+    pub fn with_provider(name: &str, program: &str, provider: SharedProvider) -> Self {
+        Self::with_opencode(name, program, provider, &opencode::fake())
+    }
+
+    /// With the real OpenCode; `shared` is a directory that outlives the tests, where it is installed if need be.
+    pub fn real(name: &str, program: &str, shared: &str) -> Self {
+        let binary = opencode::binary(&Path::new(shared).join("opencode"));
+        Self::with_opencode(name, program, SharedProvider::start(), &binary)
+    }
+
+    fn with_opencode(name: &str, program: &str, provider: SharedProvider, binary: &Path) -> Self {
+        let scratch = Scratch::new(name);
+        let root = scratch.path().to_owned();
         for directory in ["home/.config/opencode", "home/.config/switchyard", "project", "tmp"] {
             std::fs::create_dir_all(root.join(directory)).expect("a scratch directory");
         }
         let git = Command::new("git").args(["init", "-q"]).arg(root.join("project")).status().expect("git");
         assert!(git.success());
         std::fs::write(root.join("models.json"), "{}").expect("a file");
-        let binary = opencode::binary(&scratch.join("opencode"));
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let variables = [
             ("PATH", std::env::var("PATH").unwrap_or_default()),
             ("HOME", text(&root.join("home"))),
             ("TMPDIR", text(&root.join("tmp"))),
-            ("SWITCHYARD_OPENCODE_BIN", text(&binary)),
+            ("SWITCHYARD_OPENCODE_BIN", text(binary)),
             ("SWITCHYARD_SERVER_OWNER_PID", std::process::id().to_string()),
+            // A machine that is busy with other tests is no server that hangs.
+            ("SWITCHYARD_SERVER_START_TIMEOUT", "240s".into()),
+            ("SWITCHYARD_SERVER_CALL_TIMEOUT", "40s".into()),
             ("OPENCODE_MODELS_PATH", text(&root.join("models.json"))),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1".into()),
             ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1".into()),
@@ -63,6 +73,7 @@ impl TestEnv {
             provider,
             program: PathBuf::from(program),
             variables: variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            _scratch: scratch,
         };
         env.write_opencode_config(env.opencode_config());
         env
@@ -202,35 +213,23 @@ impl TestEnv {
     }
 }
 
-/// Waits for a command, but not for ever: a hang is a failure, not a wait.
-pub fn finish(child: Child) -> Outcome {
-    let patience = at_most(120);
-    let began = Instant::now();
-    let id = child.id();
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || drop(sender.send(child.wait_with_output())));
-    let output = receiver.recv_timeout(patience).unwrap_or_else(|_| {
-        drop(Command::new("kill").args(["-9", &id.to_string()]).status());
-        panic!("the command did not end within {patience:?}");
-    });
-    let output = output.expect("the output is read");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
-    Outcome {
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-        took: began.elapsed(),
+/// Its servers and workers would write on into a directory that is about to be removed.
+impl Drop for TestEnv {
+    fn drop(&mut self) {
+        end_marked("HOME", &self.variables["HOME"], Duration::ZERO);
     }
 }
 
-/// Removes the directories of test processes that are gone.
-fn sweep(scratch: &Path) {
-    let Ok(entries) = std::fs::read_dir(scratch) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.rsplit_once('-')).and_then(|(_, pid)| pid.parse::<u32>().ok());
-        if owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none()) {
-            drop(std::fs::remove_dir_all(entry.path()));
-        }
-    }
+/// Waits for a command, but not for ever: a hang is a failure, not a wait.
+pub fn finish(child: Child) -> Outcome {
+    let id = child.id();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || drop(sender.send(child.wait_with_output())));
+    let output = receiver.recv_timeout(HANGS).unwrap_or_else(|_| {
+        drop(Command::new("kill").args(["-9", &id.to_string()]).status());
+        panic!("the command did not end within {HANGS:?}");
+    });
+    let output = output.expect("the output is read");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
+    Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }

@@ -13,7 +13,7 @@ use switchyard_core::{ModelRef, route::Catalogue};
 
 /// Answers of one run that are read one by one, at most.
 const MOST_STEPS: usize = 200;
-/// Enough for any call that does not wait for a model.
+/// For a call that does not wait for a model, unless the configuration has another.
 const CALL: Duration = Duration::from_secs(10);
 /// The first call in a directory boots an instance there and may load its plugins.
 const FIRST_CALL: Duration = Duration::from_secs(90);
@@ -21,6 +21,7 @@ const FIRST_CALL: Duration = Duration::from_secs(90);
 #[derive(Debug, Clone)]
 pub struct Client {
     http: Http,
+    call: Duration,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -80,13 +81,24 @@ pub enum PromptBody {
 
 impl Client {
     pub fn new(endpoint: &Endpoint) -> Result<Self, ApiError> {
-        Ok(Self { http: Http::new(endpoint)? })
+        Ok(Self { http: Http::new(endpoint)?, call: CALL })
+    }
+
+    /// The same server, with another deadline for calls that do not wait for a model.
+    #[must_use]
+    pub fn with_call_timeout(self, timeout: Option<Duration>) -> Self {
+        Self { call: timeout.unwrap_or(self.call), ..self }
+    }
+
+    /// The deadline for a call that may make the server load a directory first.
+    fn first_call(&self) -> Duration {
+        FIRST_CALL.max(self.call)
     }
 
     /// The same server, for one working directory.
     #[must_use]
     pub fn in_directory(&self, directory: &Path) -> Self {
-        Self { http: self.http.clone().in_directory(directory) }
+        Self { http: self.http.clone().in_directory(directory), call: self.call }
     }
 
     #[must_use]
@@ -116,7 +128,7 @@ impl Client {
     /// The same with all that the server merely knows of: megabytes, where it knows the public catalogue.
     pub async fn full_catalogue(&self) -> Result<Catalogue, ApiError> {
         let known = async {
-            let known = self.http.get::<AllProviders>("provider", FIRST_CALL).await;
+            let known = self.http.get::<AllProviders>("provider", self.first_call()).await;
             // An addition: a server without this list still says what it would use.
             Ok(known.unwrap_or_default())
         };
@@ -125,16 +137,16 @@ impl Client {
     }
 
     async fn used_providers(&self) -> Result<ConfiguredProviders, ApiError> {
-        self.http.get("config/providers", FIRST_CALL).await
+        self.http.get("config/providers", self.first_call()).await
     }
 
     async fn configured_models(&self) -> Result<ConfiguredModels, ApiError> {
-        self.http.get("config", FIRST_CALL).await
+        self.http.get("config", self.first_call()).await
     }
 
     /// The agents here, each with the model that its own description asks for.
     pub async fn agents(&self) -> Result<Vec<Agent>, ApiError> {
-        let listed: Vec<ListedAgent> = self.http.get("agent", FIRST_CALL).await?;
+        let listed: Vec<ListedAgent> = self.http.get("agent", self.first_call()).await?;
         Ok(listed.into_iter().map(Agent::from).collect())
     }
 
@@ -147,29 +159,29 @@ impl Client {
         struct Named {
             name: String,
         }
-        let named: Vec<Named> = self.http.get(path, FIRST_CALL).await?;
+        let named: Vec<Named> = self.http.get(path, self.first_call()).await?;
         Ok(named.into_iter().map(|named| named.name).collect())
     }
 
     pub async fn create_session(&self, session: &NewSession) -> Result<Session, ApiError> {
-        self.http.json(Method::POST, "session", Some(session), Some(FIRST_CALL)).await
+        self.http.json(Method::POST, "session", Some(session), Some(self.first_call())).await
     }
 
     pub async fn session(&self, id: &str) -> Result<Session, ApiError> {
-        self.http.get(&format!("session/{id}"), CALL).await
+        self.http.get(&format!("session/{id}"), self.call).await
     }
 
     pub async fn children(&self, id: &str) -> Result<Vec<Session>, ApiError> {
-        self.http.get(&format!("session/{id}/children"), CALL).await
+        self.http.get(&format!("session/{id}/children"), self.call).await
     }
 
     /// Sessions of this directory whose title contains `text`.
     pub async fn find_sessions(&self, text: &str) -> Result<Vec<Session>, ApiError> {
-        self.http.get(&format!("session?limit=20&search={text}"), CALL).await
+        self.http.get(&format!("session?limit=20&search={text}"), self.call).await
     }
 
     pub async fn messages(&self, id: &str) -> Result<Vec<MessageWithParts>, ApiError> {
-        self.http.get(&format!("session/{id}/message"), CALL / 2).await
+        self.http.get(&format!("session/{id}/message"), self.call / 2).await
     }
 
     /// The run that the user message `prompt` started: that message, if it can be read, and the rest.
@@ -185,7 +197,7 @@ impl Client {
         let mut cursor = String::new();
         while newest_first.len() < MOST_STEPS {
             let path = format!("session/{id}/message?limit=1{cursor}");
-            let (page, next) = match self.http.page::<Vec<MessageWithParts>>(&path, CALL / 2).await {
+            let (page, next) = match self.http.page::<Vec<MessageWithParts>>(&path, self.call / 2).await {
                 Ok(page) => page,
                 // The prompt itself, at the latest.
                 Err(ApiError::Refused { status: 400, .. }) => break,
@@ -208,7 +220,12 @@ impl Client {
 
     /// Sessions of this directory that are not idle.
     pub async fn running(&self) -> Result<HashMap<String, RunStatus>, ApiError> {
-        self.http.get("session/status", CALL / 2).await
+        self.http.get("session/status", self.call / 2).await
+    }
+
+    /// The same for a directory that the server may have to read first, with its configuration and plugins.
+    pub async fn running_once_read(&self) -> Result<HashMap<String, RunStatus>, ApiError> {
+        self.http.get("session/status", self.first_call()).await
     }
 
     /// Starts a run and returns when the server says that it has ended, with its last message. The call may
@@ -236,7 +253,7 @@ impl Client {
                     // Something that only takes prompts without waiting for them.
                     Err(ApiError::NotFound(_) | ApiError::NotOpencode { .. }) => {
                         let path = format!("session/{session}/prompt_async");
-                        self.http.empty(&path, Some(&prompt), FIRST_CALL).await.map(|()| None)
+                        self.http.empty(&path, Some(&prompt), self.first_call()).await.map(|()| None)
                     }
                     answered => answered,
                 }
@@ -266,13 +283,16 @@ impl Client {
 
     /// Ends what a session is doing. Harmless when it does nothing.
     pub async fn abort(&self, id: &str) -> Result<(), ApiError> {
-        self.http.empty(&format!("session/{id}/abort"), None::<&()>, CALL / 2).await
+        self.http.empty(&format!("session/{id}/abort"), None::<&()>, self.call / 2).await
     }
 
     /// Removes a session that has been stopped: OpenCode does not stop a run when it is deleted.
     pub async fn delete_stopped_session(&self, id: &str) -> Result<(), ApiError> {
-        let deleted =
-            self.http.json::<(), Value>(Method::DELETE, &format!("session/{id}"), None, Some(CALL)).await.map(|_| ());
+        let deleted = self
+            .http
+            .json::<(), Value>(Method::DELETE, &format!("session/{id}"), None, Some(self.call))
+            .await
+            .map(|_| ());
         match deleted {
             Err(ApiError::NotFound(_)) => Ok(()),
             other => other,
@@ -281,34 +301,41 @@ impl Client {
 
     pub async fn archive_session(&self, id: &str, unix_millis: i64) -> Result<(), ApiError> {
         let body = json!({"time": {"archived": unix_millis}});
-        self.http.json::<_, Value>(Method::PATCH, &format!("session/{id}"), Some(&body), Some(CALL)).await.map(|_| ())
+        self.http
+            .json::<_, Value>(Method::PATCH, &format!("session/{id}"), Some(&body), Some(self.call))
+            .await
+            .map(|_| ())
     }
 
     pub(super) async fn pending_permissions(&self) -> Result<Vec<Pending>, ApiError> {
-        self.http.get("permission", CALL / 2).await
+        self.http.get("permission", self.call / 2).await
     }
 
     pub(super) async fn pending_questions(&self) -> Result<Vec<Pending>, ApiError> {
-        self.http.get("question", CALL / 2).await
+        self.http.get("question", self.call / 2).await
     }
 
     pub(super) async fn allow_once(&self, id: &str) -> Result<(), ApiError> {
-        self.http.empty(&format!("permission/{id}/reply"), Some(&json!({"reply": "once"})), CALL / 2).await
+        self.http.empty(&format!("permission/{id}/reply"), Some(&json!({"reply": "once"})), self.call / 2).await
+    }
+
+    pub(super) async fn allow_always(&self, id: &str) -> Result<(), ApiError> {
+        self.http.empty(&format!("permission/{id}/reply"), Some(&json!({"reply": "always"})), self.call / 2).await
     }
 
     /// A rejection with a message lets the run go on; without one OpenCode ends it.
     pub(super) async fn reject(&self, id: &str, message: &str) -> Result<(), ApiError> {
         let body = json!({"reply": "reject", "message": message});
-        self.http.empty(&format!("permission/{id}/reply"), Some(&body), CALL / 2).await
+        self.http.empty(&format!("permission/{id}/reply"), Some(&body), self.call / 2).await
     }
 
     pub(super) async fn reject_question(&self, id: &str) -> Result<(), ApiError> {
-        self.http.empty(&format!("question/{id}/reject"), None::<&()>, CALL / 2).await
+        self.http.empty(&format!("question/{id}/reject"), None::<&()>, self.call / 2).await
     }
 
     /// Makes the server read the configuration of this directory again. Ends its runs.
     pub async fn dispose_instance(&self) -> Result<(), ApiError> {
-        self.http.empty("instance/dispose", None::<&()>, CALL).await
+        self.http.empty("instance/dispose", None::<&()>, self.call).await
     }
 }
 

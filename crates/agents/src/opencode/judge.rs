@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error_as_answer::error_as_answer;
 use serde_json::Value;
-use switchyard_core::{ErrorClass, ModelRef, Nano, Usage};
+use switchyard_core::{ErrorClass, ModelRef, Nano, Usage, budget::Steps};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -67,7 +67,7 @@ pub fn judge(messages: &[MessageWithParts], prompt: &str, expect: Expect, error:
         text: last.map(|message| text_of(message)).unwrap_or_default(),
         answered_by: last.and_then(|message| message.info.model()),
         tool_calls: u32::try_from(tool_calls).unwrap_or(u32::MAX),
-        unreported: run.iter().any(|message| began_unreported(message)),
+        unreported: run.iter().any(|message| is_cut_off(message)),
         usage: run.iter().map(|message| Usage::from(message.info.tokens)).sum(),
         // Fractions of a nano-dollar are rounded once, after the sum.
         cost: Nano::from_usd(run.iter().map(|message| message.info.cost).sum()),
@@ -127,11 +127,34 @@ pub(super) fn is_work(part: &super::types::Part) -> bool {
     part.kind == "tool" && part.tool != "StructuredOutput"
 }
 
-fn began_unreported(message: &MessageWithParts) -> bool {
+/// The requests to a model that these messages show, from a moment on in milliseconds since the Unix epoch.
+pub(super) fn steps(messages: &[MessageWithParts], since: i64) -> Steps {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds are far below 2^53")]
+    let since = since as f64;
+    let is_ours = |message: &&MessageWithParts| {
+        message.info.role == "assistant" && message.info.time.created.is_none_or(|created| created >= since)
+    };
+    let mut steps = Steps::default();
+    for message in messages.iter().filter(is_ours) {
+        if is_cut_off(message) {
+            steps.cut_off += 1;
+        } else {
+            steps.ended += 1;
+            steps.dearest = steps.dearest.max(Nano::from_usd(message.info.cost).unwrap_or_default());
+        }
+    }
+    steps
+}
+
+/// Whether a request had begun whose tokens were never reported. OpenCode stores the message before it asks the model,
+/// and its tokens when the answer and its tools have ended.
+fn is_cut_off(message: &MessageWithParts) -> bool {
     let tokens = message.info.tokens;
     let nothing = tokens.input + tokens.output + tokens.reasoning + tokens.cache.read + tokens.cache.write <= 0.0;
     let aborted = message.info.error.as_ref().is_some_and(|error| error.name == "MessageAbortedError");
-    nothing && (aborted || message.parts.iter().any(|part| matches!(part.kind.as_str(), "text" | "reasoning" | "tool")))
+    let open = message.info.time.completed.is_none() && message.info.error.is_none();
+    let has_content = message.parts.iter().any(|part| matches!(part.kind.as_str(), "text" | "reasoning" | "tool"));
+    nothing && (aborted || open || has_content)
 }
 
 #[cfg(test)]
@@ -216,5 +239,25 @@ mod tests {
         assert!(judge(&messages(begun), "msg_1", Expect::Text, None).unreported);
         let refused = assistant(json!({"tokens": {}}), json!([]));
         assert!(!judge(&messages(refused), "msg_1", Expect::Text, None).unreported);
+    }
+
+    #[test]
+    fn each_message_is_a_step_that_ended_or_was_cut_off() {
+        let text = || json!([{"type": "text", "text": "hal"}]);
+        let aborted = json!({"name": "MessageAbortedError", "data": {}});
+        let refused = json!({"name": "APIError", "data": {"message": "x", "statusCode": 401}});
+        let ended = Steps { ended: 1, ..Steps::default() };
+        let cut_off = Steps { cut_off: 1, ..Steps::default() };
+        for (what, info, parts, expected) in [
+            ("answered", json!({"cost": 0.002}), text(), Steps { dearest: Nano(2_000_000), ..ended }),
+            ("the server died before the first token", json!({"tokens": {}, "time": {}}), json!([]), cut_off),
+            ("the server died in the middle", json!({"tokens": {}, "time": {}}), text(), cut_off),
+            ("stopped before the first token", json!({"tokens": {}, "error": aborted}), json!([]), cut_off),
+            ("refused by the provider", json!({"tokens": {}, "error": refused}), json!([]), ended),
+            ("of an earlier prompt", json!({"tokens": {}, "time": {"created": 9}}), text(), Steps::default()),
+            ("of this prompt", json!({"tokens": {}, "time": {"created": 10}}), text(), cut_off),
+        ] {
+            assert_eq!(steps(&messages(assistant(info, parts)), 10), expected, "{what}");
+        }
     }
 }

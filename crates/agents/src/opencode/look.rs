@@ -20,12 +20,19 @@ pub(super) struct Patience {
     pub(super) began: Instant,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Withdrawn {
+    Yes,
+    No,
+}
+
 /// What a look at the server shows.
 #[derive(Debug)]
 pub(super) enum Look {
     Ended(Vec<MessageWithParts>),
     Hopeless(GiveUp),
-    Running,
+    /// With whether the request that is being decided is gone.
+    Running(Withdrawn),
     /// Neither running nor answered yet.
     Unclear,
     Lost(ApiError),
@@ -57,7 +64,7 @@ pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mu
             }
         }
         return match catch_up(run, watch, asked).await {
-            Ok(()) => Look::Running,
+            Ok(withdrawn) => Look::Running(withdrawn),
             Err(reason) => Look::Hopeless(reason),
         };
     }
@@ -75,15 +82,19 @@ pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mu
 
 /// Finds children, permissions and questions whose events were lost. What cannot be read now is
 /// read at the next look.
-async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Result<(), GiveUp> {
+async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Result<Withdrawn, GiveUp> {
     for session in watch.sessions().to_vec() {
         for child in run.client.children(&session).await.unwrap_or_default() {
             watch.add_session(child.id);
         }
     }
-    for pending in run.client.pending_permissions().await.unwrap_or_default() {
-        if watch.owns(&pending.session) {
-            asked.permission(run, &pending).await?;
+    let mut withdrawn = Withdrawn::No;
+    if let Ok(open) = run.client.pending_permissions().await {
+        if asked.is_withdrawn(run, &open).await {
+            withdrawn = Withdrawn::Yes;
+        }
+        for pending in open.iter().filter(|pending| watch.owns(&pending.session)) {
+            asked.permission(run, pending).await?;
         }
     }
     for pending in run.client.pending_questions().await.unwrap_or_default() {
@@ -91,7 +102,7 @@ async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> 
             asked.question(run, &pending).await?;
         }
     }
-    Ok(())
+    Ok(withdrawn)
 }
 
 /// Whether the returned message is the only one of the run, so that nothing else has to be read.

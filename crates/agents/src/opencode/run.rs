@@ -4,13 +4,14 @@
 //! that runs beside the event stream, because a stream can die and take its last event with it.
 
 use super::{
-    ask::Asked,
+    approve::{Approver, Decision},
+    ask::{Asked, Deciding},
     client::{Client, PromptBody},
     events::{EventHub, HubEvent},
     give_up::{GiveUp, PermissionPolicy},
     http::ApiError,
     judge::{Expect, Failure, Verdict, judge},
-    look::{Look, Patience, answers, is_whole_run, look_back},
+    look::{Look, Patience, Withdrawn, answers, is_whole_run, look_back},
     stop::{StopOutcome, stop_sessions},
     types::MessageWithParts,
     watch::{Action, Watch},
@@ -96,6 +97,8 @@ pub struct RunPrompt<'a> {
     pub expect: Expect,
     pub shape: Shape,
     pub limits: RunLimits,
+    /// Who decides about permissions; without anybody the limits do.
+    pub approver: Option<&'a dyn Approver>,
     pub sink: &'a Sink,
     pub cancel: &'a CancellationToken,
 }
@@ -163,7 +166,14 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
     let mut look_at = began + LOOK_EVERY;
     let mut lost = 0;
     let mut refused = None;
+    let mut deciding: Deciding<'_> = None;
     loop {
+        if deciding.is_none() {
+            deciding = asked.next(run).await;
+            if deciding.is_some() {
+                watch.pause(Instant::now());
+            }
+        }
         let patience = watch.next_deadline();
         let patience_ends = patience.as_ref().map(|(at, _)| tokio::time::Instant::from_std(*at));
         let mut actions = Vec::new();
@@ -200,6 +210,13 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                 }
             }
             () = sleep_until(Some(tokio::time::Instant::from_std(look_at))) => look = true,
+            Some(decision) = decision(&mut deciding) => {
+                deciding = None;
+                watch.resume(Instant::now());
+                if let Err(reason) = asked.decided(run, decision).await {
+                    return Ended::GaveUp(reason);
+                }
+            }
         }
         for action in actions {
             match action {
@@ -234,8 +251,12 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                 };
             }
             Look::Hopeless(reason) => return Ended::GaveUp(reason),
-            Look::Running => {
+            Look::Running(withdrawn) => {
                 lost = 0;
+                if withdrawn == Withdrawn::Yes {
+                    deciding = None;
+                    watch.resume(Instant::now());
+                }
                 look_at = Instant::now() + LOOK_EVERY;
             }
             Look::Unclear => {
@@ -252,6 +273,14 @@ async fn drive(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> End
                 look_at = Instant::now() + LOOK_SOON * 4;
             }
         }
+    }
+}
+
+/// What is being decided, once it is; nothing when there is nothing to decide.
+async fn decision(deciding: &mut Deciding<'_>) -> Option<Decision> {
+    match deciding {
+        Some(deciding) => Some(deciding.await),
+        None => None,
     }
 }
 

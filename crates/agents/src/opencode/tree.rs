@@ -1,9 +1,9 @@
 //! Tokens and money of a session with all its descendants: OpenCode does not add a child's cost to
 //! its parent, and one message knows only its own step.
 
-use super::{client::Client, http::ApiError, types::Session};
+use super::{client::Client, http::ApiError, judge::steps, types::Session};
 use std::time::Duration;
-use switchyard_core::{Nano, Usage};
+use switchyard_core::{Nano, Usage, budget::Steps};
 
 /// Deeper than any real tree; a loop in the server's answers must still end.
 const MOST_SESSIONS: usize = 500;
@@ -49,6 +49,23 @@ pub async fn read_tree(client: &Client, root: &str) -> Result<TreeUsage, ApiErro
             add(&mut tree, &child);
         }
         Ok(tree)
+    };
+    tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| Err(ApiError::Deadline(client.address())))
+}
+
+/// The requests to models in these sessions from a moment on, in milliseconds since the Unix epoch: how many have ended,
+/// and how many were cut off and never reported.
+pub async fn read_steps(client: &Client, sessions: &[String], since: i64) -> Result<Steps, ApiError> {
+    let reading = async {
+        let mut all = Steps::default();
+        for session in sessions {
+            // No message comes before the empty one.
+            let found = steps(&client.run_messages(session, "").await?, since);
+            all.ended = all.ended.saturating_add(found.ended);
+            all.cut_off = all.cut_off.saturating_add(found.cut_off);
+            all.dearest = all.dearest.max(found.dearest);
+        }
+        Ok(all)
     };
     tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| Err(ApiError::Deadline(client.address())))
 }

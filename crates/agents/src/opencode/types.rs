@@ -111,6 +111,8 @@ impl MessageInfo {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub struct MessageTime {
+    /// Milliseconds since the Unix epoch, by the server's clock.
+    pub created: Option<f64>,
     pub completed: Option<f64>,
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Watch {
     error: Option<RunError>,
     text_parts_shown: Option<String>,
     stored: usize,
+    /// Since when a person is waited for.
+    paused: Option<Instant>,
 }
 
 impl Watch {
@@ -71,6 +73,7 @@ impl Watch {
             error: None,
             text_parts_shown: None,
             stored: 0,
+            paused: None,
         }
     }
 
@@ -81,6 +84,21 @@ impl Watch {
     pub(super) fn add_session(&mut self, session: String) {
         if !self.sessions.contains(&session) {
             self.sessions.push(session);
+        }
+    }
+
+    /// No timer runs while a person decides.
+    pub(super) fn pause(&mut self, now: Instant) {
+        self.paused.get_or_insert(now);
+    }
+
+    /// The total goes on where it was, and the patience with silence begins again.
+    pub(super) fn resume(&mut self, now: Instant) {
+        if let Some(since) = self.paused.take() {
+            let waited = now.saturating_duration_since(since);
+            self.limits.began += waited;
+            self.started += waited;
+            self.last_sign = now;
         }
     }
 
@@ -250,6 +268,9 @@ impl Watch {
 
     /// The next moment at which patience ends, with the timer that ends it.
     pub(super) fn next_deadline(&self) -> Option<(Instant, GiveUp)> {
+        if self.paused.is_some() {
+            return None;
+        }
         let total = self.limits.total.map(|after| (self.limits.began + after, Timer::Total, after));
         let silence = if !self.answering {
             self.limits.first_token.map(|after| (self.started + after, Timer::FirstToken, after))

@@ -75,6 +75,22 @@ fn no_timers_means_no_deadline() {
 }
 
 #[test]
+fn no_timer_runs_while_a_person_decides() {
+    let now = Instant::now();
+    let mut watch = watch(now);
+    watch.on_event(&shown("ses_root", part("text", "p1", "msg_a", None)), now + SECOND, 0);
+    watch.pause(now + 2 * SECOND);
+    watch.pause(now + 3 * SECOND);
+    assert_eq!(timer(&watch), None);
+    watch.resume(now + 3602 * SECOND);
+    watch.resume(now + 3603 * SECOND);
+    assert_eq!(timer(&watch), Some((now + 3607 * SECOND, Timer::Inactivity)));
+    // Of the sixty seconds two were used before.
+    watch.on_event(&shown("ses_root", part("text", "p1", "msg_a", None)), now + 3659 * SECOND, 0);
+    assert_eq!(timer(&watch), Some((now + 3660 * SECOND, Timer::Total)));
+}
+
+#[test]
 fn a_child_is_watched_and_a_stranger_is_not() {
     let now = Instant::now();
     let mut watch = watch(now);

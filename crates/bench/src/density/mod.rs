@@ -27,7 +27,7 @@ struct Taken {
 }
 
 pub fn measure(program: &str, scratch: &str, limits: &mut Limits) {
-    let env = TestEnv::new("density", program, scratch);
+    let env = TestEnv::real("density", program, scratch);
     first_commit(&env.project());
     let together = together::run(&env);
     env.stop_servers();

@@ -177,6 +177,7 @@ fn end() -> AttemptEnd {
         message: None,
         answered_by: None,
         usage: Usage { input: 900, output: 300, ..Usage::default() },
+        usage_known: true,
         cost: Nano(3_000_000),
         cost_known: true,
     }

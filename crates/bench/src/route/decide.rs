@@ -8,15 +8,10 @@ use std::{
 };
 use switchyard_core::{
     config::{Config, Layer, Layered, Origin},
-    route::{
-        Advice, Availability, Bar, Catalogue, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, classify,
-        resolve,
-    },
+    route::{Advice, Availability, Bar, Catalogue, ModelPolicy, Needs, Question, Selector, classify, resolve},
 };
 
 const RUNS: usize = 2000;
-/// Fewer, as a refusal has time: the request ends with it.
-const REFUSALS: usize = 200;
 const BARS: usize = 50;
 /// The most that a decision may add to a request, in microseconds.
 const LONGEST: f64 = 1000.0;
@@ -44,10 +39,9 @@ pub fn measure(catalogue: &Catalogue, limits: &mut Limits) {
     };
     let (providers, models) = (catalogue.providers.len(), catalogue.models().count());
     println!("a decision over {models} models of {providers} providers, all usable, {RUNS} runs each");
-    let worst = bench.decisions().into_iter().max().unwrap_or_default();
+    let worst = bench.decisions().into_iter().chain(bench.refusals()).max().unwrap_or_default();
     limits.hold("a decision, the slowest p99", micros(worst), LONGEST, "µs");
-    println!("refusals over the same models, {REFUSALS} runs each");
-    bench.refusals();
+    limits.hold("a megabyte of repetition, the slowest p99", micros(bench.repetitions()), LONGEST, "µs");
 }
 
 fn config(text: &str) -> Config {
@@ -94,14 +88,16 @@ impl<'a> Bench<'a> {
         ]
     }
 
-    /// Cases that end with a reason instead; they have to look for what was meant.
-    fn refusals(&self) {
-        for (what, name) in [("a name of several models", "sonnet"), ("a name of none", "clawd-sonet-55")] {
+    /// The p99 of each case that ends with a reason instead; it has to look for what was meant.
+    fn refusals(&self) -> Vec<Duration> {
+        let cases = [("a name of several models", "sonnet"), ("a name of none", "clawd-sonet-55"), ("nonsense", "zq")];
+        let refusal = |(what, name): (&str, &str)| {
             let selector = Selector::Fuzzy(name.into());
             let question = self.question(&selector);
             assert!(resolve(&question).is_err(), "{name}");
-            times(what, REFUSALS, || resolve(&question));
-        }
+            times(what, || resolve(&question))
+        };
+        cases.map(refusal).to_vec()
     }
 
     fn classified(&self, what: &str, config: &Config) -> Duration {
@@ -110,7 +106,14 @@ impl<'a> Bench<'a> {
             resolve(&Question { config, advice: &advice, ..self.question(&Selector::Default) })
         };
         assert!(look().is_ok_and(|found| found.task_type.is_some()), "the text is not taken for any kind of task");
-        times(what, RUNS, look)
+        times(what, look)
+    }
+
+    /// What could be read more than once.
+    fn repetitions(&self) -> Duration {
+        let texts = ["write ", "a", "#", "\n", "is ", ":1"].map(|again| again.repeat(1_000_000 / again.len()));
+        let measure = |text: &String| times(&format!("{:?}…", &text[..2]), || classify(text, 0, &self.config));
+        texts.iter().map(measure).max().unwrap_or_default()
     }
 
     fn selector(&self, text: &str) -> Selector {
@@ -141,14 +144,14 @@ impl<'a> Bench<'a> {
 
 fn case(what: &str, question: &Question<'_>) -> Duration {
     resolve(question).unwrap_or_else(|error| panic!("{what}: {error}"));
-    times(what, RUNS, || resolve(question))
+    times(what, || resolve(question))
 }
 
 /// Prints the median and the p99, and gives the p99.
-fn times(what: &str, runs: usize, decide: impl Fn() -> Result<Resolution, RouteError>) -> Duration {
-    (0..runs / 10).for_each(|_| drop(black_box(decide())));
-    let mut times = Vec::with_capacity(runs);
-    for _ in 0..runs {
+fn times<T>(what: &str, decide: impl Fn() -> T) -> Duration {
+    (0..RUNS / 10).for_each(|_| drop(black_box(decide())));
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
         let began = Instant::now();
         let decided = black_box(decide());
         times.push(began.elapsed());

@@ -13,17 +13,22 @@ use world::World;
 pub fn measure(program: &str, scratch: &str, limits: &mut Limits) {
     let public = World::with_public_catalogue(program, scratch);
     let everything = world::all_connected(public.copy("all"));
-    decide::measure(&everything.catalogue, limits);
+    decide::measure(&everything, limits);
     copy::measure(&public);
     let one = World::with_one_provider("route-one", program, scratch);
     let all = World::with_one_provider("route-all", program, scratch);
     all.replace_copy(&everything);
     command::measure(
         &[
-            command::Case { name: "one provider", world: &one, most: Some(5.0) },
-            command::Case { name: "one provider, the public catalogue known of", world: &public, most: Some(5.0) },
-            // Nobody has keys for all providers; this shows how the time grows.
-            command::Case { name: "the whole public catalogue connected", world: &all, most: None },
+            command::Case { name: "one provider", world: &one, model: None, most: 5.0 },
+            command::Case {
+                name: "one provider, the public catalogue known of",
+                world: &public,
+                model: None,
+                most: 5.0,
+            },
+            command::Case { name: "the whole public catalogue connected", world: &all, model: None, most: 6.0 },
+            command::Case { name: "  and every model of it scored", world: &all, model: Some("auto:code"), most: 8.0 },
         ],
         limits,
     );

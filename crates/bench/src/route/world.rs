@@ -1,10 +1,9 @@
 //! Places to choose a model in, each with a warm copy of OpenCode's list of models. No server runs in them.
 
 use super::texts::SHORT;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 use switchyard_core::route::Catalogue;
@@ -12,14 +11,6 @@ use switchyard_testkit::{TestEnv, environment::finish};
 
 /// The variable that replaces OpenCode's built-in catalogue in a hermetic environment.
 const CATALOGUE: &str = "OPENCODE_MODELS_PATH";
-
-/// A copy of the list of models as the binary keeps it. Of what is around the list, nothing is lost.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Kept {
-    pub catalogue: Catalogue,
-    #[serde(flatten)]
-    around: Map<String, Value>,
-}
 
 #[derive(Debug)]
 pub struct World {
@@ -51,7 +42,7 @@ impl World {
     }
 
     fn new(name: &str, program: &str, scratch: &str, knows: Knows) -> Self {
-        let env = TestEnv::new(name, program, scratch);
+        let env = TestEnv::real(name, program, scratch);
         let mut config = env.opencode_config();
         if let Some(fields) = config.as_object_mut() {
             // A list of enabled providers would hide all others.
@@ -87,20 +78,21 @@ impl World {
     pub fn copy_file(&self, which: &str) -> PathBuf {
         let entries = std::fs::read_dir(self.env.data_dir().join("catalogues")).expect("the copies");
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-        files.retain(|file| file.to_string_lossy().ends_with(&format!(".{which}.json")));
+        files.retain(|file| file.to_string_lossy().ends_with(&format!(".{which}.models")));
         assert_eq!(files.len(), 1, "one copy of what is {which}: {files:?}");
         files.remove(0)
     }
 
-    pub fn copy(&self, which: &str) -> Kept {
-        serde_json::from_slice(&std::fs::read(self.copy_file(which)).expect("a copy")).expect("a list of models")
+    pub fn copy(&self, which: &str) -> Catalogue {
+        read_copy(&self.copy_file(which)).1
     }
 
-    /// Puts a list that a server gave in the place of the one that a decision reads.
-    pub fn replace_copy(&self, copy: &Kept) {
+    /// Puts another list in the place of the one that a decision reads.
+    pub fn replace_copy(&self, catalogue: &Catalogue) {
         let file = self.copy_file("connected");
-        std::fs::write(file, serde_json::to_vec(copy).expect("JSON")).expect("the copy is replaced");
-        self.warm(&[], "server");
+        let (header, _) = read_copy(&file);
+        std::fs::write(file, [header, catalogue.to_bytes()].concat()).expect("the copy is replaced");
+        self.warm(&[], "files");
     }
 
     pub fn remove(self) {
@@ -108,13 +100,21 @@ impl World {
     }
 }
 
+/// The first line of a copy, with its line break, and the list of models that follows it.
+pub fn read_copy(file: &Path) -> (Vec<u8>, Catalogue) {
+    let mut header = std::fs::read(file).expect("a copy");
+    let end = header.iter().position(|byte| *byte == b'\n').expect("a first line");
+    let catalogue = header.split_off(end + 1);
+    (header, Catalogue::from_bytes(catalogue).expect("a list of models"))
+}
+
 /// The same as if the user had a key for every provider that there is.
-pub fn all_connected(mut copy: Kept) -> Kept {
-    for provider in copy.catalogue.providers.values_mut() {
+pub fn all_connected(mut catalogue: Catalogue) -> Catalogue {
+    for provider in catalogue.providers.values_mut() {
         provider.connected = true;
         provider.has_key = true;
     }
-    let (providers, models) = (copy.catalogue.providers.len(), copy.catalogue.models().count());
+    let (providers, models) = (catalogue.providers.len(), catalogue.models().count());
     assert!(providers > 200 && models > 5000, "not the public catalogue: {models} models of {providers} providers");
-    copy
+    catalogue
 }

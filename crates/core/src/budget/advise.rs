@@ -27,7 +27,7 @@ pub fn advise<'a>(lines: &[Line], urgency: Urgency, tiers: impl Iterator<Item = 
         }
         match (line.level(), urgency) {
             (Level::Exhausted, Urgency::PastTheStop) => budget.notes.push(format!("{told}; passed on request")),
-            (Level::Exhausted, _) => stop(&mut budget, line, told),
+            (Level::Exhausted, _) => stop(&mut budget, line, format!("{told}{}", line.told_use())),
             (Level::Degraded, Urgency::Normal) => degrade(&mut budget, line, told, tiers.clone()),
             (Level::Degraded, _) => budget.notes.push(format!("{told}; critical, so it keeps its tier")),
             (Level::Fine, _) => {}

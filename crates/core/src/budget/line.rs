@@ -227,6 +227,18 @@ impl Line {
     }
 }
 
+impl Line {
+    /// ` ($0.9503 spent, $0.0034 reserved by running requests)`
+    #[must_use]
+    pub fn told_use(&self) -> String {
+        let spent = self.unit.show(self.settled);
+        if self.reserved == 0 {
+            return format!(" ({spent} spent)");
+        }
+        format!(" ({spent} spent, {} reserved by running requests)", self.unit.show(self.reserved))
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -94,7 +94,6 @@ fn problem(name: &str, group: AgentGroup, seen: &[(&str, AgentGroup)]) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::config::{Layer, Layered, Origin};
 
     fn fault(text: &str) -> Option<String> {
@@ -105,9 +104,9 @@ mod tests {
     #[test]
     fn the_built_in_groups_are_apart() {
         let groups = Layered::merge(&[]).unwrap().config.agent_groups;
-        assert_eq!(groups.group_of("implementer"), Some(AgentGroup::Med));
-        assert_eq!(groups.group_of("executor"), Some(AgentGroup::Low));
-        assert_eq!(groups.group_of("orchestrator"), None);
+        assert_eq!(groups.med, ["validator", "test-writer", "documentation", "init"]);
+        assert_eq!(groups.low, ["implementer", "research", "executor", "shipper", "model-config"]);
+        assert_eq!((groups.group_of("orchestrator"), groups.group_of("task-planner")), (None, None));
     }
 
     #[test]

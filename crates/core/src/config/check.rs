@@ -2,6 +2,10 @@
 
 use super::Config;
 use crate::{ModelRef, dispatch::Selector, nearest::nearest, route::Phrase};
+use std::time::Duration;
+
+/// A year: a permission request is not kept open for longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 pub(super) type Faults = Vec<(String, String)>;
 
@@ -44,8 +48,19 @@ impl Config {
         }
         self.check_patterns(faults);
         self.check_supervise(faults);
+        for (name, repository) in &self.repository {
+            if !repository.tier.is_empty() && self.tier_named(&repository.tier).is_none() {
+                let fault = format!("there is no tier `{}`", repository.tier);
+                faults.push((format!("repository.{name:?}.tier"), fault));
+            }
+        }
         if !(1..=20).contains(&self.fallback.depth) {
             faults.push(("fallback.depth".into(), format!("{} is not between 1 and 20", self.fallback.depth)));
+        }
+        if !self.classifier.model.is_empty()
+            && let Err(error) = Selector::from_reference(&self.classifier.model, self)
+        {
+            faults.push(("classifier.model".into(), error.to_string()));
         }
         if !self.default_model.is_empty()
             && let Err(error) = self.default_model.parse::<ModelRef>()
@@ -57,8 +72,7 @@ impl Config {
     fn check_supervise(&self, faults: &mut Faults) {
         let supervise = &self.supervise;
         for (name, value, high) in [
-            ("concurrency", supervise.concurrency, supervise.most),
-            ("most", supervise.most, 1000),
+            ("concurrency", supervise.concurrency, if supervise.most == 0 { 1000 } else { supervise.most }),
             ("per_repository", supervise.per_repository, 1000),
             ("per_provider", supervise.per_provider, 1000),
             ("per_model", supervise.per_model, 1000),
@@ -69,6 +83,20 @@ impl Config {
                 faults.push((format!("supervise.{name}"), format!("{value} is not between 1 and {high}")));
             }
         }
+        if supervise.most > 1000 {
+            faults.push(("supervise.most".into(), format!("{} is more than 1000", supervise.most)));
+        }
+        if self.server.call_timeout.0.is_none() {
+            faults
+                .push(("server.call_timeout".into(), "nothing may wait for ever: this cannot be switched off".into()));
+        }
+        if self.classifier.deadline.0.is_none() {
+            faults
+                .push(("classifier.deadline".into(), "nothing may wait for ever: this cannot be switched off".into()));
+        }
+        if self.permissions.wait.0.is_none_or(|wait| wait > LONGEST_WAIT) {
+            faults.push(("permissions.wait".into(), "it needs a duration of at most a year".into()));
+        }
         for (name, limits) in [("rests", &supervise.rests), ("trouble_rests", &supervise.trouble_rests)] {
             if limits.is_empty() || limits.iter().any(|limit| limit.0.is_none()) {
                 faults.push((format!("supervise.{name}"), "it needs at least one duration, and none that is 0".into()));
@@ -77,8 +105,10 @@ impl Config {
         for (name, limit) in [
             ("start_timeout", supervise.start_timeout),
             ("lease", supervise.lease),
+            ("effect_lease", supervise.effect_lease),
             ("silence", supervise.silence),
             ("verify_timeout", supervise.verify_timeout),
+            ("gh_timeout", supervise.gh_timeout),
             ("deadline_most", supervise.deadline_most),
             ("look_every", supervise.look_every),
         ] {

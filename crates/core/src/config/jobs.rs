@@ -17,6 +17,7 @@ pub struct Jobs {
     pub idle_timeout: Limit,
     pub keep: Limit,
     pub await_limit: Limit,
+    pub progress_every: Limit,
     pub task_chars: usize,
     pub attachment_mib: u64,
     pub attachments: usize,

@@ -25,6 +25,10 @@ impl Config {
         if !(1..=1000).contains(&jobs.at_once) {
             faults.push(("jobs.at_once".into(), format!("{} is not between 1 and 1000", jobs.at_once)));
         }
+        if jobs.progress_every.0.is_none() {
+            let problem = "a job whose process has died is found at this interval: it cannot be switched off";
+            faults.push(("jobs.progress_every".into(), problem.into()));
+        }
         for name in self.workers.keys() {
             refer(faults, format!("workers.{name}"), name, "profile", &profiles);
         }

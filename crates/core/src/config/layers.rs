@@ -2,7 +2,7 @@
 //!
 //! A key that does not exist is an error with its place and the nearest one that does.
 
-use super::{Config, DEFAULTS_JSON, open::is_open};
+use super::{Config, DEFAULTS_JSON, open::is_open, variables::collect_leaves};
 use crate::nearest::nearest;
 use serde::Deserialize as _;
 use std::{collections::BTreeMap, fmt, sync::LazyLock};
@@ -89,12 +89,14 @@ impl Layered {
 }
 
 fn config_of(built_in: &Table, above: &[Table], origins: &BTreeMap<String, Origin>) -> Result<Config, ConfigError> {
-    if let Ok(config) = Config::deserialize(merged(built_in, above)) {
-        return Ok(config);
-    }
-    // To keep track of the place takes time that nobody needs when all is well.
-    serde_path_to_error::deserialize(merged(built_in, above))
-        .map_err(|error| bad_value(&error.path().to_string(), &error.inner().to_string(), origins))
+    Config::deserialize(merged(built_in, above)).map_err(|error| bad_value(&key_of(&error), error.message(), origins))
+}
+
+/// The key whose value could not be read. The error has it only in its printed form: the message, then "in `key`".
+fn key_of(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let after = text.strip_prefix(error.message()).unwrap_or_default().trim();
+    after.strip_prefix("in `").and_then(|key| key.strip_suffix('`')).unwrap_or_default().to_owned()
 }
 
 fn merged(built_in: &Table, above: &[Table]) -> Table {
@@ -130,9 +132,8 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
             if is_open(path) {
                 continue;
             }
-            let suggestion = nearest(key, known.keys().map(String::as_str), 1)
-                .first()
-                .map_or_else(String::new, |name| format!("; did you mean `{}`?", join(path, name)));
+            let suggestion =
+                meant(path, key, known).map_or_else(String::new, |setting| format!("; did you mean `{setting}`?"));
             return Err(ConfigError::UnknownKey {
                 origin: layer.origin.to_string(),
                 line: line_of(&layer.text, key),
@@ -147,8 +148,22 @@ fn refuse_unknown(path: &str, table: &Table, known: &Table, layer: &Layer) -> Re
     Ok(())
 }
 
+/// The nearest name in the same section or, where there is none, the nearest setting of all.
+fn meant(path: &str, key: &str, known: &Table) -> Option<String> {
+    if let [name] = nearest(key, known.keys().map(String::as_str), 1)[..] {
+        return Some(join(path, name));
+    }
+    let mut settings = Vec::new();
+    collect_leaves("", BUILT_IN.as_ref().ok()?, &mut settings);
+    let name_of = |setting: &str| setting.rsplit('.').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = settings.iter().map(|(setting, _)| name_of(setting)).collect();
+    let near = nearest(key, names.iter().map(String::as_str), 1).first().copied()?;
+    settings.into_iter().map(|(setting, _)| setting).find(|setting| name_of(setting) == near)
+}
+
 /// Settings and sections that only the user decides on.
-const FOREIGN: [&str; 19] = [
+const FOREIGN: [&str; 22] = [
+    "repository",
     "server.binary",
     "server.url",
     "store",
@@ -157,9 +172,11 @@ const FOREIGN: [&str; 19] = [
     "availability",
     "budget",
     "patterns",
+    "classifier.model",
     "via",
     "consensus",
     "supervise",
+    "permissions",
     "jobs",
     "workers",
     "fallback.cooldowns",

@@ -2,24 +2,35 @@
 //! the types here give them meaning. Nothing is read from disk or the environment here.
 
 mod agents;
+mod change;
 mod check;
+mod comments;
 mod jobs;
 mod jobs_check;
 mod layers;
+mod literal;
+mod merging;
 mod open;
+mod repository;
 mod routing;
+mod schema;
 mod supervise;
 mod variables;
 
 pub use agents::{AgentGroup, AgentGroups};
+pub use change::{Change, ChangeError, set};
+pub use comments::{Section, sections};
 pub use jobs::{Access, Jobs, WorkerProfile, Workflow};
 pub use layers::{ConfigError, Layer, Layered, Origin};
+pub use merging::{Grep, MergeCheck, MergeMethod, Merging};
+pub use repository::{Repository, Strategy};
 pub use routing::{
     Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
     Score, Tag, Via,
 };
+pub use schema::schema;
 pub use supervise::{OfflineClaims, Supervise, micros};
-pub use variables::overrides_from_variables;
+pub use variables::{overrides_from_variables, setting_paths};
 
 use crate::{ModelRef, compare::escalation::Rule, duration::Limit};
 use serde::{Deserialize, Serialize};
@@ -47,6 +58,8 @@ pub struct Config {
     pub batch: Batch,
     pub consensus: Rule,
     pub supervise: Supervise,
+    pub repository: BTreeMap<String, Repository>,
+    pub permissions: Permissions,
     pub jobs: Jobs,
     pub workers: BTreeMap<String, WorkerProfile>,
     pub workflows: BTreeMap<String, Workflow>,
@@ -88,6 +101,22 @@ pub enum PermissionAnswer {
     Once,
 }
 
+/// What happens when the agent of a supervised task asks for a permission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Permissions {
+    pub ask: Ask,
+    pub wait: Limit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ask {
+    /// It is answered at once, as for any other run.
+    Answer,
+    /// The task waits for the answer of a person.
+    Park,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sessions {
     pub archive_after: Limit,
@@ -99,6 +128,7 @@ pub struct Server {
     pub url: String,
     pub binary: String,
     pub start_timeout: Limit,
+    pub call_timeout: Limit,
     pub idle_timeout: Limit,
     pub memory_limit_mib: u64,
     pub health_interval: Limit,

@@ -1,6 +1,7 @@
 //! Tables whose keys are names that a user may add, as opposed to settings that exist or not.
 
-const OPEN: [&str; 15] = [
+const OPEN: [&str; 16] = [
+    "repository",
     "tiers",
     "tier_scores",
     "tier_aliases",

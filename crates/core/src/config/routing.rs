@@ -175,6 +175,10 @@ pub struct Score {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Classifier {
+    /// Empty: the rules alone classify.
+    pub model: String,
+    pub deadline: Limit,
+    pub keep: Limit,
     pub default_tier: String,
     pub threshold: i64,
     /// In characters, as is `long`.

@@ -19,11 +19,15 @@ pub struct Supervise {
     pub worktrees: String,
     pub start_timeout: Limit,
     pub lease: Limit,
+    pub effect_lease: Limit,
     pub silence: Limit,
+    pub grace: Limit,
     pub deadline: Limit,
     pub deadline_least: Limit,
     pub deadline_most: Limit,
     pub verify_timeout: Limit,
+    pub gh_timeout: Limit,
+    pub ci_wait: Limit,
     pub steps: u32,
     pub repeats: usize,
     pub reinforcements: u32,
@@ -37,8 +41,10 @@ pub struct Supervise {
     pub breaker_pause: Limit,
     pub disk_reserve_mib: u64,
     pub look_every: Limit,
+    pub todo_every: Limit,
     pub notify_command: String,
     pub notify_url: String,
+    pub notify_desktop: bool,
     pub identity: String,
     pub offline_claims: OfflineClaims,
 }
@@ -63,6 +69,22 @@ impl Supervise {
             trouble_rests: micros(&self.trouble_rests),
             losses: self.losses,
             diagnose: if self.diagnose { Diagnose::Once } else { Diagnose::Never },
+        }
+    }
+
+    /// Whether a notice reaches a person at all.
+    #[must_use]
+    pub fn notifies(&self) -> bool {
+        self.notify_desktop || !self.notify_command.is_empty() || !self.notify_url.is_empty()
+    }
+
+    /// The most tasks at work at the same time. What is not set depends on the machine, unless its load is not to count.
+    #[must_use]
+    pub fn most_at_once(&self, cores: usize) -> u32 {
+        match (self.most, self.adaptive) {
+            (0, true) => u32::try_from(cores.saturating_mul(2)).unwrap_or(u32::MAX),
+            (0, false) => self.concurrency,
+            (most, _) => most,
         }
     }
 
@@ -92,8 +114,25 @@ pub fn micros(limit: Limit) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::Supervise;
     use crate::config::{Config, DEFAULTS};
     use std::time::Duration;
+
+    #[test]
+    fn the_most_at_once_is_twice_the_cores_unless_it_is_set() {
+        let config: Config = toml::from_str(DEFAULTS).unwrap();
+        for (most, adaptive, cores, expected) in [
+            (0, true, 1, 2),
+            (0, true, 16, 32),
+            (0, true, usize::MAX, u32::MAX),
+            (0, false, 1, 4),
+            (3, true, 16, 3),
+            (3, false, 1, 3),
+        ] {
+            let supervise = Supervise { most, adaptive, ..config.supervise.clone() };
+            assert_eq!(supervise.most_at_once(cores), expected, "{most} {adaptive} {cores}");
+        }
+    }
 
     #[test]
     fn a_deadline_is_twice_the_estimate_within_bounds() {

@@ -58,6 +58,10 @@ fn faults_name_their_place_and_what_was_meant() {
         ("default_model = \"gpt\"\n", "config.toml: `default_model` `gpt` is half a model name"),
         ("[task_types]\nfoo = \"nowhere\"\n", "config.toml: `task_types.foo` `nowhere` is no tier"),
         ("[tiers]\nopus = [\"half\"]\n", "config.toml: `tiers.opus` `half` is half a model name"),
+        ("[tiers]\nopus = [1]\n", "config.toml: `tiers.opus` invalid type"),
+        ("[supervise]\neffect_lease = \"none\"\n", "config.toml: `supervise.effect_lease` nothing may wait for ever"),
+        ("[server]\ncall_timeout = \"0\"\n", "config.toml: `server.call_timeout` nothing may wait for ever"),
+        ("[jobs]\nprogress_every = \"none\"\n", "config.toml: `jobs.progress_every` a job whose process has died"),
     ];
     for (text, expected) in table {
         let message = Layered::merge(&[file(text)]).map(|_| String::new()).unwrap_or_else(|error| error.to_string());

@@ -1,6 +1,6 @@
 //! Settings from the environment: `SWITCHYARD_` and the setting's path, dots as underscores.
 
-use super::{Layer, Origin, layers::BUILT_IN, open::is_open};
+use super::{Layer, Origin, layers::BUILT_IN, literal::list, open::is_open, schema::descriptions};
 use toml::{Table, Value};
 
 /// Names that read better than the rule would make them.
@@ -31,22 +31,30 @@ pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<
     layers
 }
 
+/// Every setting that has a place of its own, with what the built-in file says about it.
+#[must_use]
+pub fn setting_paths() -> Vec<(String, String)> {
+    let mut settings = Vec::new();
+    if let Ok(defaults) = BUILT_IN.as_ref() {
+        collect_leaves("", defaults, &mut settings);
+    }
+    let about = descriptions();
+    settings.into_iter().map(|(path, _)| (path.clone(), about.get(&path).cloned().unwrap_or_default())).collect()
+}
+
 /// Numbers are written bare when they are numbers, lists with commas between; anything else is a string, so that a wrong value
 /// meets the ordinary type check with its ordinary message.
 fn assignment(path: &str, default: &Value, value: &str) -> String {
     let literal = match default {
         Value::Integer(_) if value.parse::<i64>().is_ok() => value.to_owned(),
         Value::Boolean(_) if matches!(value, "true" | "false") => value.to_owned(),
-        Value::Array(_) => {
-            let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
-            Value::Array(items.map(|item| Value::String(item.to_owned())).collect()).to_string()
-        }
+        Value::Array(_) => list(value),
         _ => Value::String(value.to_owned()).to_string(),
     };
     format!("{path} = {literal}\n")
 }
 
-fn collect_leaves<'a>(path: &str, table: &'a Table, out: &mut Vec<(String, &'a Value)>) {
+pub(super) fn collect_leaves<'a>(path: &str, table: &'a Table, out: &mut Vec<(String, &'a Value)>) {
     for (key, value) in table {
         let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match value {

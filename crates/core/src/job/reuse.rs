@@ -55,7 +55,8 @@ pub enum Standing {
     Fresh,
     /// The process that has it is the one that it was started as, and answers.
     Alive,
-    ProcessGone,
+    /// Its server has ended. Its conversation is in the database of its slot, where another server finds it.
+    Asleep,
     /// The process is there and does not answer.
     Silent,
     Stopped,
@@ -71,7 +72,6 @@ pub enum Mismatch {
     Model,
     Policy,
     Fingerprint,
-    ProcessGone,
     Silent,
     Stopped,
 }
@@ -86,7 +86,6 @@ impl Mismatch {
             Self::Model => "it runs on another model",
             Self::Policy => "its model was set to stay, or was not",
             Self::Fingerprint => "its instructions, tools or permissions have changed",
-            Self::ProcessGone => "its process is gone",
             Self::Silent => "it does not answer",
             Self::Stopped => "it was stopped",
         }
@@ -108,8 +107,7 @@ pub fn reusable(found: &Found, wanted: &Wanted) -> Result<(), Mismatch> {
         return Err(mismatch);
     }
     match found.standing {
-        Standing::Fresh | Standing::Alive => Ok(()),
-        Standing::ProcessGone => Err(Mismatch::ProcessGone),
+        Standing::Fresh | Standing::Alive | Standing::Asleep => Ok(()),
         Standing::Silent => Err(Mismatch::Silent),
         Standing::Stopped => Err(Mismatch::Stopped),
     }
@@ -152,11 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_answers_is_used_again() {
+    fn only_what_answers_or_can_be_resumed_is_used_again() {
         for (standing, expected) in [
             (Standing::Fresh, Ok(())),
             (Standing::Alive, Ok(())),
-            (Standing::ProcessGone, Err(Mismatch::ProcessGone)),
+            (Standing::Asleep, Ok(())),
             (Standing::Silent, Err(Mismatch::Silent)),
             (Standing::Stopped, Err(Mismatch::Stopped)),
         ] {

@@ -1,18 +1,16 @@
 //! The models that a user has, as far as a decision needs to know them. No keys.
 
-use super::{ReleaseDate, RouteError};
+use super::{Models, ReleaseDate, RouteError};
 use crate::{ModelRef, money::Price, nearest::nearest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Catalogue {
     pub providers: BTreeMap<String, Provider>,
     /// OpenCode's own `model` setting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_model: Option<ModelRef>,
     /// OpenCode's own `small_model` setting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub small_model: Option<ModelRef>,
 }
 
@@ -49,21 +47,17 @@ impl Source {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Provider {
     pub source: Source,
     /// Whether OpenCode holds a key or login for it. Local providers may need none.
-    #[serde(default)]
     pub has_key: bool,
     /// Whether OpenCode would take a prompt for it. The others are only known of.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub connected: bool,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The variables that may hold its key.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    pub models: BTreeMap<String, Model>,
+    pub models: Models,
 }
 
 /// How far a model's maker stands by it.
@@ -97,65 +91,27 @@ impl Status {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Model {
     pub id: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub family: String,
-    #[serde(default, skip_serializing_if = "is_false")]
     pub image_input: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
     pub tool_calls: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
     pub reasoning: bool,
     /// Files such as PDF.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub attachments: bool,
     /// A schema that the provider itself enforces. Tool calls give the same through OpenCode.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub structured_output: bool,
     /// Whether it answers with text at all; some only draw or speak.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub text_output: bool,
     /// Tokens; 0 when nobody says.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub context: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub output: u64,
-    #[serde(default, skip_serializing_if = "Price::is_zero")]
     pub price: Price,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_active")]
     pub status: Status,
-    #[serde(default, skip_serializing_if = "ReleaseDate::is_empty")]
     pub release_date: ReleaseDate,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_true(value: &bool) -> bool {
-    *value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_active(status: &Status) -> bool {
-    *status == Status::Active
 }
 
 impl Provider {

@@ -3,8 +3,8 @@
 //! A part of a word is never enough, and of two that match equally well neither is taken: a guess would be
 //! paid for.
 
-use super::{Catalogue, Model, RouteError};
-use crate::{ModelRef, config::Policy, nearest::nearest};
+use super::{Catalogue, RouteError};
+use crate::{ModelRef, config::Policy, letters::letters, nearest::nearest_by_letters};
 
 const SUGGESTIONS: usize = 20;
 
@@ -26,68 +26,120 @@ pub(super) fn find(name: &str, catalogue: &Catalogue, policy: &Policy) -> Result
         Some((query, variant)) if !query.is_empty() && is_variant(variant) => (query, Some(variant.to_owned())),
         _ => (name, None),
     };
-    let query = query.to_lowercase();
-    let words: Vec<&str> = words_of(&query).collect();
+    let lower = query.to_lowercase();
+    let query = Query::new(&lower);
+    let candidates = candidates(catalogue, policy);
     // Ids are what people copy; the names that providers show are looked at only when no id is meant.
-    let mut found = matching(&query, &words, catalogue, policy, |model| &model.id);
+    let mut found = matching(&candidates, |model| query.compare(model.id, || model.letters));
     if found.is_empty() {
-        found = matching(&query, &words, catalogue, policy, |model| &model.name);
+        found = matching(&candidates, |model| query.compare(model.name, || letters(model.name)));
     }
     match found.as_slice() {
-        [] => Err(RouteError::NoSuchName { name: name.to_owned(), suggestion: suggestion(&query, catalogue) }),
-        [(provider, model)] => {
-            let mut exact = ModelRef::new(*provider, model.id.clone());
+        [] => Err(RouteError::NoSuchName { name: name.to_owned(), suggestion: suggestion(&lower, &candidates) }),
+        [model] => {
+            let mut exact = ModelRef::new(model.provider, model.id);
             exact.variant = variant;
             Ok(exact)
         }
         several => {
-            let names: Vec<String> =
-                several.iter().take(SUGGESTIONS).map(|(provider, model)| format!("{provider}/{}", model.id)).collect();
+            let names: Vec<String> = several.iter().take(SUGGESTIONS).map(|model| model.full_name()).collect();
             Err(RouteError::Ambiguous { name: name.to_owned(), candidates: names.join(", ") })
         }
     }
 }
 
-/// The models that match best, by one of their names.
-fn matching<'a>(
-    query: &str,
-    words: &[&str],
-    catalogue: &'a Catalogue,
-    policy: &Policy,
-    name: impl Fn(&Model) -> &str,
-) -> Vec<(&'a str, &'a Model)> {
+/// A model that may be meant. Every look at thousands of ids costs, so their letters are collected once.
+struct Candidate<'a> {
+    provider: &'a str,
+    id: &'a str,
+    name: &'a str,
+    letters: Option<u64>,
+    /// Others are only suggested.
+    is_allowed: bool,
+}
+
+impl Candidate<'_> {
+    fn full_name(&self) -> String {
+        format!("{}/{}", self.provider, self.id)
+    }
+}
+
+/// Every usable model, those of a provider together.
+fn candidates<'a>(catalogue: &'a Catalogue, policy: &Policy) -> Vec<Candidate<'a>> {
+    let usable = || catalogue.providers.iter().filter(|(_, listed)| listed.is_usable());
+    let mut candidates = Vec::with_capacity(usable().map(|(_, listed)| listed.models.len()).sum());
+    for (provider, listed) in usable() {
+        let is_allowed = policy.allows(provider);
+        candidates.extend(listed.models.values().map(|model| Candidate {
+            provider,
+            id: &model.id,
+            name: &model.name,
+            letters: letters(&model.id),
+            is_allowed,
+        }));
+    }
+    candidates
+}
+
+/// A name in lower case, with what is needed to compare thousands of names with it.
+struct Query<'a> {
+    text: &'a str,
+    words: Vec<&'a str>,
+    /// The length of all words together, and their letters.
+    length: usize,
+    letters: u64,
+}
+
+impl<'a> Query<'a> {
+    fn new(text: &'a str) -> Self {
+        let words: Vec<&str> = words_of(text).collect();
+        Self {
+            text,
+            length: words.iter().map(|word| word.len()).sum(),
+            letters: words.iter().filter_map(|word| letters(word)).fold(0, |all, own| all | own),
+            words,
+        }
+    }
+
+    /// How well a name with these letters matches.
+    fn compare(&self, name: &str, own: impl FnOnce() -> Option<u64>) -> Option<Match> {
+        // A name that is shorter than the words together has no room for them.
+        let has_room = name.len() >= self.length;
+        let has_letters = || own().is_none_or(|own| self.letters & !own == 0);
+        if has_room && has_letters() { self.compare_letters(name) } else { None }
+    }
+
+    fn compare_letters(&self, name: &str) -> Option<Match> {
+        if name.eq_ignore_ascii_case(self.text) {
+            Some(Match::Id)
+        } else if same_letters(self.text, name) {
+            Some(Match::Letters)
+        } else {
+            (!self.words.is_empty() && self.words.iter().all(|word| has_word(name, word))).then_some(Match::Words)
+        }
+    }
+}
+
+/// The allowed models that match best.
+fn matching<'c, 'a>(
+    candidates: &'c [Candidate<'a>],
+    compare: impl Fn(&Candidate<'a>) -> Option<Match>,
+) -> Vec<&'c Candidate<'a>> {
     let mut best: Option<Match> = None;
     let mut found = Vec::new();
-    for (id, provider) in catalogue.providers.iter().filter(|(id, listed)| listed.is_usable() && policy.allows(id)) {
-        for model in provider.models.values() {
-            let Some(matched) = compare(query, words, name(model)) else { continue };
-            if best.is_none_or(|best| matched > best) {
-                best = Some(matched);
-                found.clear();
-            }
-            if best == Some(matched) {
-                found.push((id.as_str(), model));
-            }
+    for model in candidates.iter().filter(|model| model.is_allowed) {
+        let Some(matched) = compare(model) else { continue };
+        if best.is_none_or(|best| matched > best) {
+            best = Some(matched);
+            found.clear();
+        }
+        if best == Some(matched) {
+            found.push(model);
         }
     }
     found
 }
 
-fn compare(query: &str, words: &[&str], name: &str) -> Option<Match> {
-    // A name that is shorter than its words together has no room for them.
-    if name.len() < words.iter().map(|word| word.len()).sum() {
-        return None;
-    }
-    if name.eq_ignore_ascii_case(query) {
-        return Some(Match::Id);
-    }
-    if same_letters(query, name) {
-        return Some(Match::Letters);
-    }
-    (!words.is_empty() && words.iter().all(|word| has_word(name, word))).then_some(Match::Words)
-}
-
-/// Looks for the word's letters first: they are mostly not there at all.
 fn has_word(name: &str, word: &str) -> bool {
     let (name, word) = (name.as_bytes(), word.as_bytes());
     let ends = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
@@ -106,35 +158,26 @@ fn same_letters(left: &str, right: &str) -> bool {
     fn plain(text: &str) -> impl Iterator<Item = char> {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
     }
-    if left.is_ascii() && right.is_ascii() {
-        let bytes = |text: &str| -> Option<u8> { text.bytes().find(u8::is_ascii_alphanumeric) };
-        // Most names differ in their first letter.
-        match (bytes(left), bytes(right)) {
-            (Some(left), Some(right)) if left.eq_ignore_ascii_case(&right) => {}
-            _ => return false,
-        }
-    }
     plain(left).next().is_some() && plain(left).eq(plain(right))
 }
 
 /// What was perhaps meant: names that contain it, then names that are close.
-fn suggestion(query: &str, catalogue: &Catalogue) -> String {
-    let full: Vec<String> = catalogue
-        .models()
-        .filter(|(_, provider, _)| provider.is_usable())
-        .map(|(provider, _, model)| format!("{provider}/{}", model.id))
-        .collect();
-    let mut near: Vec<&str> =
-        full.iter().map(String::as_str).filter(|name| name.to_lowercase().contains(query)).take(SUGGESTIONS).collect();
+fn suggestion(query: &str, models: &[Candidate<'_>]) -> String {
+    let wanted = letters(query).unwrap_or_default();
+    let of_provider = |model: &Candidate<'_>| letters(model.provider).and_then(|own| Some(own | letters("/")?));
+    let containing = models.chunk_by(|left, right| left.provider == right.provider).flat_map(|models| {
+        let before = models.first().and_then(of_provider);
+        let may_contain = move |model: &&Candidate<'_>| match (before, model.letters) {
+            (Some(before), Some(own)) => wanted & !(before | own) == 0,
+            _ => true,
+        };
+        models.iter().filter(may_contain).map(Candidate::full_name).filter(|name| name.to_lowercase().contains(query))
+    });
+    let mut near: Vec<String> = containing.take(SUGGESTIONS).collect();
     if near.is_empty() {
-        let ids: Vec<&str> = full.iter().filter_map(|name| name.split_once('/').map(|(_, id)| id)).collect();
-        let close = nearest(query, ids.iter().copied(), 5);
-        near = full
-            .iter()
-            .map(String::as_str)
-            .filter(|name| name.split_once('/').is_some_and(|(_, id)| close.contains(&id)))
-            .take(SUGGESTIONS)
-            .collect();
+        let close = nearest_by_letters(query, models.iter().map(|model| (model.id, model.letters)), 5);
+        let meant = models.iter().filter(|model| close.contains(&model.id));
+        near = meant.map(Candidate::full_name).take(SUGGESTIONS).collect();
     }
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }
@@ -142,7 +185,8 @@ fn suggestion(query: &str, catalogue: &Catalogue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::route::{Provider, Source};
+    use crate::route::{Model, Provider, Source};
+    use proptest::prelude::*;
 
     fn catalogue(names: &[(&str, &str, &str)]) -> Catalogue {
         let mut catalogue = Catalogue::default();
@@ -153,7 +197,7 @@ mod tests {
                 connected: *provider != "unconnected",
                 ..Provider::default()
             });
-            listed.models.insert((*id).into(), model);
+            listed.models.edit(|models| models.insert((*id).into(), model));
         }
         catalogue
     }
@@ -193,6 +237,16 @@ mod tests {
                 (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{name}: {error}"),
                 (found, _) => panic!("{name} gave {found:?}"),
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_letters_rule_out_only_what_does_not_match(text in "[aAkKİẞß5é -]{0,6}", name in "[aAkKİẞß5é -]{0,9}") {
+            let text = text.to_lowercase();
+            let query = Query::new(&text);
+            let expected = if name.len() < query.length { None } else { query.compare_letters(&name) };
+            prop_assert_eq!(query.compare(&name, || letters(&name)), expected);
         }
     }
 }

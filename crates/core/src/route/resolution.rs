@@ -31,10 +31,12 @@ pub enum ModelPolicy {
     Dynamic,
     /// Until it is reset.
     Sticky,
+    /// For the next message of a worker, whatever that is, and for no other.
+    Next,
 }
 
 /// The part of the decision that a step of the trace belongs to, in the order in which they are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     Contest,
@@ -72,10 +74,10 @@ impl Step {
 }
 
 /// Something that was looked at on the way, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceStep {
     pub step: Step,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate: Option<String>,
     pub chosen: bool,
     pub why: String,

@@ -23,7 +23,7 @@ mod units;
 mod waves;
 
 pub use check::{Child, Place, check_handoff, check_report, check_spec};
-pub use context::agy_is_enabled;
+pub use context::{agy_is_enabled, switches_agy_on, test_commands};
 pub use document::{Document, Heading, Said, Section, Unclosed, plain_title};
 pub use edit::{EditError, section_text, set_section};
 pub use execution::{Agent, Role};

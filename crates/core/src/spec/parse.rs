@@ -1,7 +1,7 @@
 //! A task-spec.md as a value: its sections, who works on it, the tests that it names and the units that it has.
 
 use super::{
-    document::{Document, Section, plain_title},
+    document::{Document, Said, Section, plain_title},
     execution::{self, Agent, Item, Role},
     section::{Says, SectionKind, is_none},
     units::UnitTable,
@@ -114,6 +114,14 @@ impl Spec {
         &self.test_paths
     }
 
+    /// The files of the section Relevant Files, as written.
+    #[must_use]
+    pub fn relevant_files(&self) -> Vec<Stated> {
+        let named = self.document.sections(2);
+        let named = named.filter(|section| SectionKind::of(&section.heading.title) == Some(SectionKind::RelevantFiles));
+        named.flat_map(|section| paths(section.said())).collect()
+    }
+
     /// What a section says; of one that is there twice, the first.
     #[must_use]
     pub fn says(&self, kind: SectionKind) -> Says {
@@ -128,13 +136,15 @@ fn is_test_paths(part: &Section<'_>) -> bool {
 
 /// List items and lines of code; a sentence beside them names no file.
 fn test_paths(section: Section<'_>) -> Vec<Stated> {
-    let said = section.parts().filter(is_test_paths).flat_map(Section::said);
-    let paths = said.filter_map(|said| {
+    paths(section.parts().filter(is_test_paths).flat_map(Section::said)).collect()
+}
+
+fn paths<'d>(said: impl Iterator<Item = Said<'d>>) -> impl Iterator<Item = Stated> {
+    said.filter_map(|said| {
         let item = if said.is_code { Some(said.text) } else { bullet(said.text) };
         let item = item.filter(|item| !is_none(item) && !item.starts_with("```") && !item.starts_with("~~~"))?;
         Some(Stated { line: said.line, text: first_path(item) })
-    });
-    paths.collect()
+    })
 }
 
 /// A path in back-ticks, or else the first word.

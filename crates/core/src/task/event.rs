@@ -1,7 +1,9 @@
 //! What can happen to a task, and what follows from it.
 
-use super::{Cause, Delivered, Failure, Stage, Task, Wait};
+use super::{Cause, Delivered, Failure, PermissionReply, PermissionRequest, Stage, Task, Wait};
+use crate::pull_request::{Assessed, Assessment};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -9,6 +11,22 @@ pub enum Event {
     Claim,
     /// The claim's worker is there.
     Start,
+    /// The agent asks for a permission, and waits until then.
+    Ask {
+        request: PermissionRequest,
+        until: i64,
+    },
+    /// A person answers the request of this id.
+    Answer {
+        request: String,
+        answer: PermissionReply,
+        by: String,
+    },
+    /// The agent goes on: the answer was delivered or, without one, the time is up or the request was withdrawn.
+    Proceed {
+        request: String,
+        answer: Option<PermissionReply>,
+    },
     /// The agent has ended, well or not. From here on its work is evaluated, and never done again unseen.
     Worked,
     /// The evidence was looked at: this commit is good.
@@ -32,6 +50,22 @@ pub enum Event {
         url: String,
         head: String,
         until: i64,
+        assessed: Assessed,
+    },
+    /// The pull request needs another attempt.
+    Revise {
+        failure: Failure,
+        asked: Asked,
+        assessment: Assessment,
+        /// The objections that this attempt is for; they are not answered twice.
+        answers: Vec<String>,
+        tier: Option<String>,
+        model: Option<String>,
+    },
+    /// A worker has to deliver the proposed commit again: on a newer base, or because it was merged and the merge commit
+    /// is to be checked.
+    Redeliver {
+        why: Redelivery,
     },
     /// The pull request was closed without being merged.
     Reject {
@@ -69,17 +103,37 @@ pub enum Event {
     Reset,
 }
 
+/// Who wants a pull request changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Its checks failed: that counts as a failed try.
+    ByChecks,
+    /// A reviewer asks: each review is a new wish of a person, and no failure of the ladder.
+    ByReviewer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redelivery {
+    Rebase,
+    Merged,
+}
+
 impl Event {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Claim => "claim",
             Self::Start => "start",
+            Self::Ask { .. } => "ask",
+            Self::Answer { .. } => "answer",
+            Self::Proceed { .. } => "proceed",
             Self::Worked => "worked",
             Self::Approve { .. } => "approve",
             Self::Refuse { .. } => "refuse",
             Self::Deliver { .. } => "deliver",
             Self::Propose { .. } => "propose",
+            Self::Revise { .. } => "revise",
+            Self::Redeliver { .. } => "redeliver",
             Self::Reject { .. } => "reject",
             Self::Return { .. } => "return",
             Self::Lose { .. } => "lose",
@@ -125,6 +179,9 @@ pub struct Change {
     pub epoch: i64,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// Of a claim: how the model was chosen, with the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Value>,
 }
 
 /// Something to be done outside the store. It is written down with the state that asks for it, and performed later,
@@ -140,6 +197,8 @@ pub enum Effect {
     Mark { done: bool },
     /// Removes its worktree, as far as nothing is lost by that.
     Tidy,
+    /// Has the other open pull requests of the same base rebased.
+    RebaseSiblings,
     /// Has a model look into why it failed.
     Diagnose,
 }
@@ -154,6 +213,10 @@ pub enum Notice {
     /// It waits for a long time.
     Parked,
     Review,
+    /// A limit has come near or was reached. It concerns no task.
+    Budget,
+    /// Its agent waits for a permission.
+    Permission,
 }
 
 impl Notice {
@@ -166,6 +229,8 @@ impl Notice {
             Self::Cancelled => "cancelled",
             Self::Parked => "parked",
             Self::Review => "review",
+            Self::Budget => "budget",
+            Self::Permission => "permission",
         }
     }
 }
@@ -178,6 +243,7 @@ impl Effect {
             Self::Learn { .. } => "learn",
             Self::Mark { .. } => "mark",
             Self::Tidy => "tidy",
+            Self::RebaseSiblings => "rebase_siblings",
             Self::Diagnose => "diagnose",
         }
     }

@@ -18,14 +18,31 @@ pub struct Findings {
     /// Lines added and deleted, without binary files; and how many of those there are.
     pub lines: u64,
     pub binaries: u32,
-    /// What is different in the parent checkout than before.
+    /// What its calls show that the agent changed in the user's checkout.
     pub trespass: Vec<String>,
+    /// What else changed there while the agent ran, in sentences. It proves nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub secrets: Vec<Secret>,
     /// Files that still have the marks of a conflict in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<String>,
-    /// In the order in which they were run; the first that is not green is the last.
+    /// In the order in which they were run, in a clean checkout of `head`; the first that is not green is the last.
     pub checks: Vec<Check>,
+    /// The same commands in a clean checkout of `base`, when they were run there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Check>,
+    /// Files of the base that are deleted, and how many the base has, which is counted only when some are deleted.
+    #[serde(default)]
+    pub deleted: u64,
+    #[serde(default)]
+    pub files: u64,
+    /// Submodules and nested repositories at commits that the user's repository does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dangling: Vec<String>,
+    /// Commits that the repository had before, outside of the base.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<String>,
     /// The model that was asked for, and the one that answered.
     pub asked: Option<String>,
     pub answered: Option<String>,
@@ -65,6 +82,14 @@ pub enum End {
     NotStarted {
         message: String,
     },
+    /// It was not started: something has to happen first.
+    Blocked {
+        message: String,
+    },
+    /// It removed or replaced the git directory of its workspace, so nothing can be said about its work.
+    RepositoryLost,
+    /// It was not started: the task wants a verify command that fails before the work, and all succeed.
+    GreenBefore,
 }
 
 /// Why we ended an agent.
@@ -130,5 +155,45 @@ pub struct Receipt {
     pub at: i64,
     pub good: bool,
     pub reasons: Vec<String>,
+    /// The commit that the work starts from, and the one that was verified.
+    #[serde(default)]
+    pub base: Option<String>,
+    #[serde(default)]
+    pub commit: Option<String>,
+    #[serde(default)]
+    pub verify: Vec<VerifyResult>,
     pub findings: Findings,
+}
+
+/// How a verify command ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyResult {
+    pub command: String,
+    /// Absent when a signal or the deadline ended it.
+    pub exit: Option<i32>,
+    /// Whether it ran in a clean checkout of the commit.
+    pub clean: bool,
+    /// Whether it failed before the work; absent when it was not run there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub red_before: Option<bool>,
+}
+
+impl Receipt {
+    #[must_use]
+    pub fn new(task: TaskId, epoch: i64, at: i64, good: bool, reasons: Vec<String>, findings: Findings) -> Self {
+        let commit = |commit: &Option<Commit>| commit.as_ref().map(|commit| commit.commit.clone());
+        let before = |command: &str| findings.before.iter().find(|check| check.command == command);
+        let verify = findings.checks.iter().map(|check| VerifyResult {
+            command: check.command.clone(),
+            exit: match check.exit {
+                Exit::Code(code) => Some(code),
+                Exit::Signal(_) | Exit::Deadline => None,
+            },
+            clean: findings.head.is_some(),
+            red_before: before(&check.command).map(|check| !check.exit.is_green()),
+        });
+        let verify = verify.collect();
+        let (base, commit) = (commit(&findings.base), commit(&findings.head));
+        Self { task, epoch, at, good, reasons, base, commit, verify, findings }
+    }
 }

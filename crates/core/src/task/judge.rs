@@ -1,9 +1,11 @@
 //! Whether the evidence shows that the work is done.
 //!
-//! Invariant: no diff, a trivial one, a verify that is red or was not run, a secret, a conflict that was left standing,
-//! a path that is not allowed or a changed parent checkout is never good, whatever the agent said.
+//! Invariant: no diff, a verify that is red or was not run, a secret, a conflict that was left standing,
+//! a path that is not allowed, a claim that was tampered with or a changed parent checkout is never good, whatever the agent said.
 
-use super::{Agent, Check, End, Exit, Failure, Findings, Gate, Lift, Place, Stop, TaskSpec, outside};
+use super::{
+    Agent, Check, End, Exit, Failure, Findings, Gate, Lift, Place, Stop, TaskSpec, covers, not_checked_out, outside,
+};
 use crate::{
     ErrorClass,
     pattern::{Deadline, FailureMode},
@@ -13,6 +15,8 @@ use crate::{
 const NAMED: usize = 5;
 /// Characters of a failed check that the next try is told.
 const TAIL: usize = 1500;
+/// The file that claims are made in.
+const TODO: &str = "TODO.md";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
@@ -52,12 +56,61 @@ fn forbidden(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
         let detail = format!("the marks of a conflict are still in {}", named(&findings.unmerged));
         return Some(logic(with_tree("unmerged", findings), detail, Lift::Useless));
     }
+    if !findings.dangling.is_empty() {
+        let detail = format!(
+            "the content of {} would not be delivered: a nested repository or a submodule commit exists only in the \
+             workspace; add its files without a .git directory, or use a commit that the submodule has",
+            named(&findings.dangling)
+        );
+        return Some(logic(with_tree("nested repository", findings), detail, Lift::Useless));
+    }
+    let refused = not_checked_out(&findings.changed);
+    if !refused.is_empty() {
+        let detail = format!("git refuses to check out {}: rename or remove it", named(&refused));
+        return Some(logic(with_tree("refused path", findings), detail, Lift::Useless));
+    }
+    let may_merge = spec.verification.allow_other_branches || matches!(spec.agent, Agent::Command { .. });
+    if !findings.foreign.is_empty() && !may_merge {
+        let short: Vec<String> = findings.foreign.iter().map(|commit| commit.chars().take(10).collect()).collect();
+        let detail = format!(
+            "the work contains commits of another branch that were not made for this task: {}; a task that may merge \
+             other branches is added with --allow-other-branches",
+            named(&short)
+        );
+        return Some(logic(with_tree("foreign commits", findings), detail, Lift::Useless));
+    }
+    if is_mass_deletion(findings.deleted, findings.files) && !spec.verification.allow_mass_deletion {
+        let (deleted, files) = (findings.deleted, findings.files);
+        let detail = format!(
+            "{deleted} of {files} files were deleted or emptied; a task that may do that is added with --allow-mass-deletion"
+        );
+        return Some(logic(with_tree("mass deletion", findings), detail, Lift::Useless));
+    }
+    if changes_todo(spec, findings) {
+        let detail = format!(
+            "{TODO} was changed, which only the supervisor writes: undo that; a task that may change it is added with \
+             --allow-path {TODO}"
+        );
+        return Some(logic(with_tree("todo", findings), detail, Lift::Useless));
+    }
     let outside = outside(&spec.allow_paths, &findings.changed);
     if !outside.is_empty() {
         let detail = format!("files were changed that this task may not change: {}", named(&outside));
         return Some(logic(with_tree("outside", findings), detail, Lift::Useless));
     }
     None
+}
+
+/// Claims and ticks of all stores are in that file. A command that came from no line of it says itself what it writes.
+fn changes_todo(spec: &TaskSpec, findings: &Findings) -> bool {
+    let is_bound = matches!(spec.agent, Agent::Opencode { .. }) || spec.todo.is_some();
+    let is_allowed = spec.allow_paths.iter().any(|pattern| covers(pattern, TODO));
+    spec.place == Place::Worktree && is_bound && !is_allowed && findings.changed.iter().any(|path| path == TODO)
+}
+
+/// A large share of the tree: more than half of it, unless that is one file or two.
+fn is_mass_deletion(deleted: u64, files: u64) -> bool {
+    deleted >= 3 && deleted.saturating_mul(2) > files
 }
 
 /// An agent that did not end by itself has not said that it is done.
@@ -73,6 +126,19 @@ fn ended_badly(findings: &Findings) -> Option<Failure> {
         End::NotStarted { message } => {
             let signature = format!("not started {}", with_tree(&digits_apart(message), findings));
             Some(Failure::environment(signature, message.clone()))
+        }
+        End::Blocked { message } => {
+            let blocked = Failure::environment("blocked before the work", message.clone());
+            Some(Failure { mode: FailureMode::Blocked, ..blocked })
+        }
+        End::RepositoryLost => {
+            let detail = "the git directory of the workspace was removed or replaced; leave .git alone".to_owned();
+            Some(logic("repository lost".to_owned(), detail, Lift::Useless))
+        }
+        End::GreenBefore => {
+            let detail = "every verify command succeeds before the work, so none can prove it".to_owned();
+            let ambiguous = Failure::environment("green before the work", detail);
+            Some(Failure { mode: FailureMode::Ambiguous, ..ambiguous })
         }
         End::Failed { class, message, deadline, until } => {
             let mode =
@@ -132,16 +198,10 @@ fn unverified(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
     Some(Failure::environment(signature, format!("`{missing}` was not run, so nothing shows that the work is good")))
 }
 
+/// A change is any difference of content: a mode, an empty file, a name, a link or a submodule is one, too.
 fn nothing_done(findings: &Findings) -> Option<Failure> {
     if findings.changed.is_empty() {
         return Some(logic(with_tree("no change", findings), "nothing was changed".to_owned(), Lift::Useless));
-    }
-    if findings.lines == 0 && findings.binaries == 0 {
-        return Some(logic(
-            with_tree("trivial", findings),
-            "no line of any file was changed".to_owned(),
-            Lift::Useless,
-        ));
     }
     None
 }
@@ -159,6 +219,16 @@ fn reasons(spec: &TaskSpec, findings: &Findings) -> Vec<String> {
     }
     reasons
         .extend(findings.checks.iter().map(|check| format!("`{}` ended with {}", check.command, check.exit.shown())));
+    let red_before = |check: &&Check| {
+        findings.before.iter().any(|before| before.command == check.command && !before.exit.is_green())
+    };
+    reasons.extend(
+        findings
+            .checks
+            .iter()
+            .filter(red_before)
+            .map(|check| format!("`{}` failed before the work and succeeds after it", check.command)),
+    );
     if spec.verify.is_empty() && spec.place == Place::Worktree {
         reasons.push("no verify command was asked for".to_owned());
     }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: only what the model itself did wrong uses up a try. Limits, networks and missing keys never do.
 
-use super::{Cause, Failure, Lift, Rules, Stage, TaskSpec, Wait};
-use crate::{ErrorClass, pattern::FailureMode};
+use super::{Answered, Cause, Failure, Lift, Rules, Stage, TaskSpec, Wait};
+use crate::{ErrorClass, pattern::FailureMode, pull_request::PullRequestRecord};
 use serde::{Deserialize, Serialize};
 
 /// Lessons of earlier tries that the next one is told, at most.
@@ -33,6 +33,30 @@ pub struct Tally {
     pub afresh: bool,
     /// Where the next claim goes on, when the work itself is done and only something around it was in the way.
     pub resume: Option<Stage>,
+    /// What a person answered: `always`, and what was not delivered before its attempt ended.
+    pub answers: Vec<Answered>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestRecord>,
+}
+
+impl Tally {
+    /// Keeps the newest lessons for the next attempt.
+    pub fn learn(&mut self, lesson: &str) {
+        if self.lessons.last().map(String::as_str) != Some(lesson) {
+            self.lessons.push(lesson.to_owned());
+        }
+        let surplus = self.lessons.len().saturating_sub(LESSONS);
+        self.lessons.drain(..surplus);
+    }
+
+    /// The history for an attempt that a person asks for: nothing that was learned is lost, and the ladder starts anew.
+    /// A limit of tries that was reached is no limit to an attempt that is asked for.
+    #[must_use]
+    pub fn asked_again(self, most: Option<u32>) -> Self {
+        let Self { lessons, tier, avoid, tries, afresh, resume, answers, pull_request, .. } = self;
+        let tries = tries.min(most.map_or(u32::MAX, |most| most.saturating_sub(1)));
+        Self { lessons, tier, avoid, tries, afresh, resume, answers, pull_request, ..Self::default() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,11 +127,7 @@ fn climb(
     (tally.limits, tally.troubles) = (0, 0);
     tally.tries = tally.tries.saturating_add(1);
     // Also what ends the ladder is worth knowing: a person may want another try.
-    if tally.lessons.last() != Some(&failure.detail) {
-        tally.lessons.push(failure.detail.clone());
-    }
-    let surplus = tally.lessons.len().saturating_sub(LESSONS);
-    tally.lessons.drain(..surplus);
+    tally.learn(&failure.detail);
     if spec.attempts.is_some_and(|most| tally.tries >= most) {
         return Next::Fail;
     }

@@ -3,8 +3,11 @@
 //! Invariant: [`step`] is the only way from one state to another. It knows no clock and no machine, so that every
 //! rule about work that runs unattended can be tested with a table.
 
+mod announcement;
 mod breaker;
+pub mod checkout;
 mod circles;
+mod dependency;
 mod event;
 mod evidence;
 mod failure;
@@ -13,6 +16,7 @@ mod judge;
 mod ladder;
 mod load;
 mod paths;
+mod permission;
 mod prompt;
 mod rules;
 mod schedule;
@@ -24,17 +28,19 @@ mod tests;
 
 pub use breaker::{Breaker, Ending, breaker};
 pub use circles::{Circles, Turn};
-pub use event::{Change, Effect, Event, Notice, Resumed, Step};
-pub use evidence::{Check, Commit, End, Exit, Findings, Receipt, Secret, Stop};
+pub use dependency::{Dependency, Presence, not_in_base};
+pub use event::{Asked, Change, Effect, Event, Notice, Redelivery, Resumed, Step};
+pub use evidence::{Check, Commit, End, Exit, Findings, Receipt, Secret, Stop, VerifyResult};
 pub use failure::{Failure, Lift};
 pub use id::{BadTaskId, TaskId};
 pub use judge::{Judgement, judge};
 pub use ladder::{Next, Tally, next};
 pub use load::{Pressure, room};
-pub use paths::{covers, outside};
+pub use paths::{covers, not_checked_out, outside};
+pub use permission::{Answered, BadAnswer, PermissionReply, PermissionRequest};
 pub use prompt::prompt;
 pub use rules::{Diagnose, Rules};
 pub use schedule::{Candidate, Hold, Limits, Live, Slot, SlotKind, Turnout, order, slots};
-pub use spec::{Agent, Deliver, Gate, Place, TaskSpec};
+pub use spec::{Agent, Deliver, Gate, Place, TaskSpec, Verification};
 pub use state::{Cause, Delivered, Phase, Stage, State, Wait};
 pub use step::{Illegal, Task, step};

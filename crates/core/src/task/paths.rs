@@ -14,6 +14,28 @@ pub fn outside(patterns: &[String], paths: &[String]) -> Vec<String> {
     paths.iter().filter(|path| !patterns.iter().any(|pattern| covers(pattern, path))).cloned().collect()
 }
 
+/// The paths that git refuses to check out, because a name in them would be `.git` or lead elsewhere on some file system.
+/// A commit that has one can be made with plumbing commands, and breaks the checkout of everybody who fetches it.
+#[must_use]
+pub fn not_checked_out(paths: &[String]) -> Vec<String> {
+    paths.iter().filter(|path| path.split('/').any(is_refused)).cloned().collect()
+}
+
+/// Windows ignores spaces and dots at the end of a name and what follows a colon, separates names by a backslash, too,
+/// and has a short form of long names; macOS ignores some invisible characters. Neither tells capital letters apart.
+fn is_refused(name: &str) -> bool {
+    let visible = name.chars().filter(|letter| !is_ignored(*letter)).collect::<String>().to_lowercase();
+    let is_repository = |part: &str| {
+        let stem = part.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
+        matches!(stem, ".git" | "git~1")
+    };
+    matches!(name, "" | "." | "..") || visible.split('\\').any(is_repository)
+}
+
+fn is_ignored(letter: char) -> bool {
+    matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
 #[must_use]
 pub fn covers(pattern: &str, path: &str) -> bool {
     // The top is written as `.` or `/`. A pattern that says nothing is more likely a mistake, and must not allow all.
@@ -43,7 +65,12 @@ fn one(pattern: &str, name: &str) -> bool {
 
 /// For each number of leading things, none included, whether the whole pattern can be used up by just these. Each part
 /// of the pattern is gone through once, for all numbers together, so that many stars cost no more than one.
-fn used<T>(pattern: &[T], things: &[T], any: impl Fn(&T) -> bool, fits: impl Fn(&T, &T) -> bool) -> Vec<bool> {
+pub(super) fn used<T>(
+    pattern: &[T],
+    things: &[T],
+    any: impl Fn(&T) -> bool,
+    fits: impl Fn(&T, &T) -> bool,
+) -> Vec<bool> {
     let mut used: Vec<bool> = once(true).chain(things.iter().map(|_| false)).collect();
     for part in pattern {
         used = if any(part) {

@@ -1,6 +1,6 @@
 //! What an agent is told.
 
-use super::{Tally, Task};
+use super::{Tally, Task, covers};
 use std::fmt::Write as _;
 
 /// The task, the rules of the place, and what earlier tries have taught.
@@ -13,6 +13,9 @@ pub fn prompt(task: &Task) -> String {
     text.push_str("- Leave no secrets in files. Do not push, and do not switch branches.\n");
     if !spec.allow_paths.is_empty() {
         let _ = writeln!(text, "- Change nothing outside of: {}", spec.allow_paths.join(", "));
+    }
+    if spec.todo.is_some() && !spec.allow_paths.iter().any(|pattern| covers(pattern, "TODO.md")) {
+        text.push_str("- Leave TODO.md as it is: it is written by the supervisor, also when you are done.\n");
     }
     for command in &spec.verify {
         let _ = writeln!(text, "- When you are done this has to succeed: {command}");

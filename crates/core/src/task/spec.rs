@@ -47,6 +47,8 @@ pub struct TaskSpec {
     pub deliver: Deliver,
     #[serde(default)]
     pub gate: Gate,
+    #[serde(default)]
+    pub verification: Verification,
     /// The task that this one looks into. Such a task is never looked into itself.
     #[serde(default)]
     pub diagnoses: Option<TaskId>,
@@ -103,8 +105,23 @@ pub enum Gate {
     Open,
 }
 
+/// How the work is verified, besides by its verify commands.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Verification {
+    /// Prepares a fresh checkout, before the work and before each verification. The repository's own by default.
+    pub setup: Option<String>,
+    /// A verify command has to fail before the work, so that its success proves something.
+    pub expect_red_first: bool,
+    /// The work may delete a large share of the repository's files.
+    pub allow_mass_deletion: bool,
+    /// The work of a model may contain commits of other branches, such as a merge of one. A command says itself what
+    /// it merges.
+    pub allow_other_branches: bool,
+}
+
 impl TaskSpec {
-    /// The branch that the work of a task is on.
+    /// The branch that the work of a task is on, unless another branch has that name.
     #[must_use]
     pub fn branch(id: &TaskId) -> String {
         format!("switchyard/{id}")

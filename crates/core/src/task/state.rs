@@ -1,6 +1,6 @@
 //! Where a task stands. Each state carries what it needs, so that an impossible one cannot be written.
 
-use super::Deliver;
+use super::{Deliver, PermissionReply, PermissionRequest};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -21,6 +21,15 @@ pub enum State {
     },
     /// The worker has an agent at work.
     Running,
+    /// The agent waits for a permission. Its worker still holds the task.
+    Asking {
+        request: PermissionRequest,
+        /// When it is denied, unless a person has answered.
+        until: i64,
+        /// The answer that the worker has still to deliver.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<PermissionReply>,
+    },
     /// The agent has ended, and that was written down; the worker gathers the evidence.
     Evaluating,
     /// The evidence is good; the worker hands this commit over.
@@ -189,6 +198,7 @@ impl State {
             Self::Waiting { .. } => "waiting",
             Self::Starting { .. } => "starting",
             Self::Running => "running",
+            Self::Asking { .. } => "asking",
             Self::Evaluating => "evaluating",
             Self::Delivering { .. } => "delivering",
             Self::Review { .. } => "review",
@@ -204,9 +214,10 @@ impl State {
     pub fn phase(&self) -> Phase {
         match self {
             Self::Queued => Phase::Queued,
-            Self::Waiting { .. } | Self::Review { .. } => Phase::Waiting,
+            Self::Waiting { .. } | Self::Review { .. } | Self::Asking { answer: None, .. } => Phase::Waiting,
             Self::Starting { .. }
             | Self::Running
+            | Self::Asking { answer: Some(_), .. }
             | Self::Evaluating
             | Self::Delivering { .. }
             | Self::Stopping { .. } => Phase::Running,
@@ -220,7 +231,7 @@ impl State {
     /// Whether a run holds the task, with its lease and its slots.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        self.phase() == Phase::Running
+        self.phase() == Phase::Running || matches!(self, Self::Asking { .. })
     }
 
     /// When it has to be looked at again by itself.
@@ -231,6 +242,7 @@ impl State {
             Self::Queued
             | Self::Starting { .. }
             | Self::Running
+            | Self::Asking { .. }
             | Self::Evaluating
             | Self::Delivering { .. }
             | Self::Stopping { .. }
@@ -248,6 +260,8 @@ impl State {
             Self::Waiting { detail, .. } | Self::Failed { detail } => detail.clone(),
             Self::Blocked { cause, detail } => format!("{}: {detail}", cause.as_str()),
             Self::Stopping { by, .. } | Self::Cancelled { by } => format!("cancelled by {by}"),
+            Self::Asking { request, answer: None, .. } => format!("waits for permission: {}", request.shown()),
+            Self::Asking { request, answer: Some(answer), .. } => format!("answered {answer}: {}", request.shown()),
             Self::Review { url, .. } => format!("waits for the review of {url}"),
             Self::Done { delivered } => delivered.to_string(),
             Self::Queued | Self::Starting { .. } | Self::Running | Self::Evaluating | Self::Delivering { .. } => {

@@ -1,14 +1,17 @@
 //! From one state to the next. What is not written here cannot happen.
 
 use super::{
-    Cause, Change, Deliver, Delivered, Diagnose, Effect, Event, Failure, Next, Notice, Phase, Place, Resumed, Rules,
-    Stage, State, Step, Tally, TaskId, TaskSpec, Wait, next,
+    Answered, Asked, Cause, Change, Deliver, Delivered, Effect, Event, Failure, Next, PermissionReply, Place,
+    Redelivery, Resumed, Rules, Stage, State, Step, Tally, TaskId, TaskSpec, announcement::announced, next,
 };
-use crate::pattern::FailureMode;
+use crate::{
+    pattern::FailureMode,
+    pull_request::{Assessed, PullRequestRecord, PullRequestState},
+};
 use serde::{Deserialize, Serialize};
 
-/// A rest that is at least this long is worth telling: half an hour, in microseconds.
-const LONG: i64 = 1_800_000_000;
+/// Attempts that reviewers of one pull request get before a person has to say how to go on.
+const ROUNDS: u32 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
@@ -45,7 +48,11 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
     let state = match (&task.state, event) {
         (State::Queued, Event::Claim) => {
             after.epoch += 1;
-            State::Starting { stage: after.tally.resume.take().unwrap_or(Stage::Work) }
+            let stage = after.tally.resume.take().unwrap_or(Stage::Work);
+            if stage == Stage::Work {
+                begins_other_work(&mut after);
+            }
+            State::Starting { stage }
         }
         // A worker gives its claim back before it has begun when somebody else has the task in the repository itself.
         (State::Queued | State::Running, Event::Postpone { until, wait, detail }) => {
@@ -55,7 +62,33 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
         // A clock that is before the last change has been set back: what was to be waited for cannot be known any more.
         (State::Waiting { until, .. }, Event::Wake) if *until <= now || now < task.changed_at => State::Queued,
         (State::Starting { stage }, Event::Start) => begun(stage),
-        (State::Running, Event::Worked) => {
+        // A request that another follows was withdrawn with the server or the model that asked.
+        (State::Running | State::Asking { .. }, Event::Ask { request, until }) if !asks(&task.state, &request.id) => {
+            let known = after.tally.answers.iter().find(|known| known.digest == request.digest);
+            State::Asking { answer: known.map(|known| known.answer), request, until }
+        }
+        (State::Asking { request, until, answer: None }, Event::Answer { request: id, answer, by })
+            if request.id == id && now < *until =>
+        {
+            after.tally.answers.push(Answered { digest: request.digest.clone(), answer });
+            told = Some(format!("{by} answered {answer}: {}", request.shown()));
+            State::Asking { request: request.clone(), until: *until, answer: Some(answer) }
+        }
+        (State::Asking { request, answer, .. }, Event::Proceed { request: id, answer: delivered })
+            if request.id == id && *answer == delivered =>
+        {
+            // `always` also answers later attempts, whose sessions know nothing of it.
+            after
+                .tally
+                .answers
+                .retain(|known| known.digest != request.digest || known.answer == PermissionReply::Always);
+            told = Some(match answer {
+                Some(answer) => format!("goes on with {answer}"),
+                None => "goes on without an answer".to_owned(),
+            });
+            State::Running
+        }
+        (State::Running | State::Asking { .. }, Event::Worked) => {
             (after.tally.losses, after.tally.afresh) = (0, false);
             State::Evaluating
         }
@@ -70,26 +103,54 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             told = Some(failure.detail.clone());
             failed(&mut after, &failure, by, resume, rules, now)
         }
-        (State::Delivering { .. } | State::Review { .. }, Event::Propose { url, head, until })
+        (State::Delivering { .. } | State::Review { .. }, Event::Propose { url, head, until, assessed })
             if task.spec.deliver == Deliver::Pr =>
         {
+            let before = after.tally.pull_request.take();
+            after.tally.pull_request = Some(PullRequestRecord::proposed(before, &url, &head, now, assessed));
             State::Review { url, head, until }
+        }
+        (State::Review { .. }, Event::Revise { failure, asked, assessment, answers, tier, model }) => {
+            told = Some(failure.detail.clone());
+            if let Some(record) = &mut after.tally.pull_request {
+                record.revise(assessment, answers);
+            }
+            revised(&mut after, &failure, asked, (tier.as_deref(), model.as_deref()), rules, now)
+        }
+        (State::Review { url, head, .. }, Event::Redeliver { why }) => {
+            redelivered(&mut after, url, head, why, now);
+            State::Queued
         }
         // What was handed over is handed over, also when somebody wanted to stop it by then.
         (
             State::Delivering { .. } | State::Review { .. } | State::Stopping { head: Some(_), .. },
             Event::Deliver { delivered },
-        ) if delivered.fits(task.spec.deliver) => State::Done { delivered },
-        (State::Review { .. }, Event::Reject { detail }) => State::Blocked { cause: Cause::Rejected, detail },
+        ) if delivered.fits(task.spec.deliver) => {
+            if let Delivered::PullRequest { url, head } = &delivered {
+                assessed(&mut after, url, head, PullRequestState::Merged, now);
+            }
+            State::Done { delivered }
+        }
+        (State::Review { url, head, .. }, Event::Reject { detail }) => {
+            assessed(&mut after, url, head, PullRequestState::Closed, now);
+            State::Blocked { cause: Cause::Rejected, detail }
+        }
         (State::Delivering { head }, Event::Return { failure }) => {
             told = Some(failure.detail.clone());
             // Good work that only could not be handed over is not done again.
             let good = failure.mode != FailureMode::Logic;
+            if !good {
+                begins_other_work(&mut after);
+            }
             let resume = good.then(|| Stage::Deliver { head: head.clone() });
             failed(&mut after, &failure, (None, None), resume, rules, now)
         }
         (
-            State::Starting { .. } | State::Running | State::Evaluating | State::Delivering { .. },
+            State::Starting { .. }
+            | State::Running
+            | State::Asking { .. }
+            | State::Evaluating
+            | State::Delivering { .. },
             Event::Lose { detail },
         ) => {
             told = Some(detail.clone());
@@ -101,18 +162,21 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             Event::Cancel { by },
         ) => State::Cancelled { by },
         (
-            State::Starting { .. } | State::Running | State::Evaluating | State::Delivering { .. },
+            State::Starting { .. }
+            | State::Running
+            | State::Asking { .. }
+            | State::Evaluating
+            | State::Delivering { .. },
             Event::Cancel { by },
         ) => State::Stopping { by, head: handed_over(&task.state) },
         (
             State::Waiting { .. } | State::Blocked { .. } | State::Failed { .. } | State::Cancelled { .. },
             Event::Retry,
         ) => {
-            let Tally { lessons, tier, avoid, tries, afresh, resume, .. } = std::mem::take(&mut after.tally);
-            after.tally = Tally { lessons, tier, avoid, tries, afresh, resume, ..Tally::default() };
-            // A limit of tries that was reached is no limit to one that is asked for.
-            after.tally.tries =
-                after.tally.tries.min(task.spec.attempts.map_or(u32::MAX, |most| most.saturating_sub(1)));
+            after.tally = std::mem::take(&mut after.tally).asked_again(task.spec.attempts);
+            if let Some(record) = &mut after.tally.pull_request {
+                record.rounds = 0;
+            }
             State::Queued
         }
         (
@@ -142,10 +206,15 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
         to: after.state.name().to_owned(),
         epoch: after.epoch,
         detail,
+        route: None,
     };
     let mut effects = Vec::from_iter(learned);
     effects.extend(announced(task, &after.state, rules, now));
     Ok(Step { task: after, effects, change, resumed })
+}
+
+fn asks(state: &State, id: &str) -> bool {
+    matches!(state, State::Asking { request, .. } if request.id == id)
 }
 
 fn begun(stage: &Stage) -> State {
@@ -160,10 +229,7 @@ fn begun(stage: &Stage) -> State {
 fn approved(task: &Task, head: String) -> State {
     match (task.spec.place, task.spec.deliver) {
         (Place::Directory, _) => State::Done { delivered: Delivered::Nothing },
-        (Place::Worktree, Deliver::Branch) => {
-            State::Done { delivered: Delivered::Branch { branch: TaskSpec::branch(&task.id), head } }
-        }
-        (Place::Worktree, Deliver::Merge | Deliver::Pr) => State::Delivering { head },
+        (Place::Worktree, Deliver::Branch | Deliver::Merge | Deliver::Pr) => State::Delivering { head },
     }
 }
 
@@ -186,6 +252,60 @@ fn failed(
     }
 }
 
+/// Another attempt for an open pull request.
+fn revised(
+    task: &mut Task,
+    failure: &Failure,
+    asked: Asked,
+    by: (Option<&str>, Option<&str>),
+    rules: &Rules,
+    now: i64,
+) -> State {
+    match asked {
+        Asked::ByChecks => failed(task, failure, by, None, rules, now),
+        Asked::ByReviewer => {
+            task.tally = std::mem::take(&mut task.tally).asked_again(task.spec.attempts);
+            task.tally.resume = None;
+            task.tally.learn(&failure.detail);
+            let Some(record) = &mut task.tally.pull_request else { return State::Queued };
+            record.rounds = record.rounds.saturating_add(1);
+            if record.rounds <= ROUNDS {
+                return State::Queued;
+            }
+            let detail =
+                format!("its reviewers asked for changes {} times; look, and say retry or cancel", record.rounds);
+            State::Blocked { cause: Cause::Needs, detail }
+        }
+    }
+}
+
+/// What was approved is not what comes next.
+fn begins_other_work(task: &mut Task) {
+    if let Some(record) = &mut task.tally.pull_request {
+        record.rebased.clear();
+    }
+}
+
+fn redelivered(task: &mut Task, url: &str, head: &str, why: Redelivery, now: i64) {
+    let before = task.tally.pull_request.take();
+    let seen = match why {
+        Redelivery::Rebase => Assessed::No,
+        Redelivery::Merged => Assessed::Now(PullRequestState::Merged.into()),
+    };
+    let mut record = PullRequestRecord::proposed(before, url, head, now, seen);
+    if why == Redelivery::Rebase && !record.wants_rebase(head) {
+        record.rebased.push(head.to_owned());
+    }
+    task.tally.pull_request = Some(record);
+    task.tally.resume = Some(Stage::Deliver { head: head.to_owned() });
+}
+
+fn assessed(task: &mut Task, url: &str, head: &str, state: PullRequestState, now: i64) {
+    let seen = Assessed::Now(state.into());
+    let before = task.tally.pull_request.take();
+    task.tally.pull_request = Some(PullRequestRecord::proposed(before, url, head, now, seen));
+}
+
 /// A worker that died before its agent had ended leaves a task that is tried again; one that died later is followed
 /// by another, which goes on where it was.
 fn lost(task: &mut Task, state: &State, detail: String, rules: &Rules) -> State {
@@ -196,7 +316,7 @@ fn lost(task: &mut Task, state: &State, detail: String, rules: &Rules) -> State 
     }
     // A command that works on the directory itself may have done its work, or a part of it. To do it again unasked could
     // do it twice.
-    if *state == State::Running && task.spec.place == Place::Directory {
+    if matches!(state, State::Running | State::Asking { .. }) && task.spec.place == Place::Directory {
         let detail = format!("{detail}, and whether its command has ended is not known; look, and say retry or cancel");
         return State::Blocked { cause: Cause::Ambiguous, detail };
     }
@@ -221,6 +341,7 @@ fn handed_over(state: &State) -> Option<String> {
         | State::Queued
         | State::Waiting { .. }
         | State::Running
+        | State::Asking { .. }
         | State::Evaluating
         | State::Review { .. }
         | State::Done { .. }
@@ -237,40 +358,4 @@ fn resumed(before: &State, after: &State) -> Resumed {
         (true, after) if !after.is_held() => Resumed::Ends,
         _ => Resumed::Same,
     }
-}
-
-/// Who has to hear of it.
-fn announced(task: &Task, after: &State, rules: &Rules, now: i64) -> Vec<Effect> {
-    let before = task.state.phase();
-    let notice = match after {
-        State::Done { .. } => Notice::Done,
-        State::Failed { .. } => Notice::Failed,
-        State::Blocked { .. } => Notice::Blocked,
-        State::Cancelled { .. } => Notice::Cancelled,
-        State::Review { .. } if !matches!(task.state, State::Review { .. }) => Notice::Review,
-        State::Waiting { until, wait: Wait::Limit | Wait::Budget, .. } if until.saturating_sub(now) >= LONG => {
-            Notice::Parked
-        }
-        State::Queued
-        | State::Waiting { .. }
-        | State::Starting { .. }
-        | State::Running
-        | State::Evaluating
-        | State::Delivering { .. }
-        | State::Review { .. }
-        | State::Stopping { .. } => return Vec::new(),
-    };
-    let mut effects = vec![Effect::Notify { notice, detail: after.reason() }];
-    if task.spec.todo.is_some() && before != after.phase() && after.phase() != Phase::Waiting {
-        effects.push(Effect::Mark { done: after.phase() == Phase::Done });
-    }
-    // What looks into another task is not looked into itself.
-    let for_good = matches!(after, State::Blocked { cause: Cause::Exhausted | Cause::Parked, .. });
-    if for_good && rules.diagnose == Diagnose::Once && task.spec.diagnoses.is_none() {
-        effects.push(Effect::Diagnose);
-    }
-    if task.epoch > 0 && task.spec.place == Place::Worktree && after.phase().releases() {
-        effects.push(Effect::Tidy);
-    }
-    effects
 }

@@ -19,6 +19,7 @@ mod moment;
 mod outline;
 mod pickup;
 mod reconcile;
+mod rhythm;
 mod stale;
 mod task_line;
 mod words;
@@ -37,6 +38,7 @@ pub use field::Field;
 pub use moment::Moment;
 pub use pickup::{Obstacle, Pick, PickReason, Pickup, Skipped, pickable};
 pub use reconcile::{Difference, StoredPhase, StoredTask, reconcile};
+pub use rhythm::Looks;
 pub use stale::{Kept, Presence, STALE_AFTER_MICROS, StaleVerdict, Traces, is_stale_claim};
 pub use task_line::{FieldValue, TaskLine};
 

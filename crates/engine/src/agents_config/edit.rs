@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_new_file_is_whole_and_keeps_its_mode_when_changed() {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = switchyard_testkit::Scratch::of_test();
         let path = scratch.path().join("deep/opencode.jsonc");
         let file = ConfigFile { path: path.clone(), text: "{\n  \"$schema\": \"s\"\n}\n".into(), exists: false };
         let made = edit(file, &[choice("p/m", &["a"])]).unwrap();

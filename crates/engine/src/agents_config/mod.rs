@@ -4,6 +4,7 @@
 //! Invariant: only `agent.NAME.model` and `agent.NAME.variant` of agents that are there change, and a file is written
 //! only by [`write`]. To name an agent that OpenCode does not have would make one.
 
+mod choices;
 mod edit;
 mod here;
 mod place;
@@ -11,12 +12,13 @@ mod probe;
 mod prove;
 mod recommend;
 
+pub use choices::Offer;
 pub use edit::{Edit, edit, write};
 pub use here::{AgentHere, agents_here};
 pub use place::{ConfigFile, Scope};
 pub use probe::Probe;
 pub use prove::{AgentProof, Standing, Thoroughness, prove};
-pub use recommend::{Recommendation, recommend, resolve_named};
+pub use recommend::{Recommendation, offered, recommend, resolve_named};
 
 use crate::pack::PackError;
 use std::path::PathBuf;

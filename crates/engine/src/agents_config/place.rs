@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_nearest_file_up_to_the_root_of_the_repository_is_meant() {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = switchyard_testkit::Scratch::of_test();
         let top = scratch.path();
         let deep = top.join("repository/sub/deep");
         std::fs::create_dir_all(&deep).unwrap();

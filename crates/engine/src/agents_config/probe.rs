@@ -3,7 +3,7 @@
 use super::here::Desk;
 use crate::{
     Context,
-    budget::{self, Concern, OverBudget, Planned, no_room, reserve_for},
+    budget::{self, Concern, Planned, reserve_for},
     dispatch::{Refusal, fresh_message_id},
     owner::this_process,
 };
@@ -54,6 +54,7 @@ struct Heard {
     problem: Option<String>,
     class: Option<ErrorClass>,
     usage: Usage,
+    usage_known: bool,
     cost: Nano,
     cost_known: bool,
 }
@@ -76,11 +77,12 @@ pub(super) async fn probe(asking: &Asking<'_>) -> Result<Probe, Refusal> {
         message: heard.problem.clone(),
         answered_by: answered_by.as_ref().map(ToString::to_string),
         usage: heard.usage,
+        usage_known: heard.usage_known,
         cost: heard.cost,
         cost_known: heard.cost_known,
     };
     // Settled before the session goes: after a crash in between, its cost could be read nowhere.
-    store.finish_attempt(id, 1, &end).await?;
+    let settled = store.finish_attempt(id, 1, &end).await?;
     if let Some(session) = &heard.session {
         leave(asking, session).await?;
     }
@@ -90,7 +92,7 @@ pub(super) async fn probe(asking: &Asking<'_>) -> Result<Probe, Refusal> {
     if heard.class == Some(ErrorClass::Cancelled) {
         return Err(Refusal::Cancelled);
     }
-    Ok(Probe { answered_by, problem: heard.problem, cost: heard.cost, cost_known: heard.cost_known })
+    Ok(Probe { answered_by, problem: heard.problem, cost: settled.cost, cost_known: settled.cost_known })
 }
 
 async fn begin(asking: &Asking<'_>, id: DispatchId) -> Result<(), Refusal> {
@@ -108,7 +110,7 @@ async fn begin(asking: &Asking<'_>, id: DispatchId) -> Result<(), Refusal> {
             };
             let urgency = Urgency::Normal;
             let planned = Planned { lines: &lines, urgency, request: &request, resolution, model, left: None, steps };
-            reserve_for(context, &planned).await.map_err(|OverBudget(why)| Refusal::Budget { why })?
+            Some(reserve_for(context, &planned).await?)
         }
         Err(_) => None,
     };
@@ -131,22 +133,23 @@ async fn begin(asking: &Asking<'_>, id: DispatchId) -> Result<(), Refusal> {
         tier: resolution.tier.clone(),
         task: None,
         batch: None,
-        reserve: reserve.clone(),
+        reserve: reserve.as_ref().map(|reservation| reservation.reserve.clone()),
     };
     match (context.store.begin_dispatch_with(&dispatch, &attempt).await?, reserve) {
         (Begun::Started, _) => Ok(()),
         (Begun::Refused { ceiling, settled, reserved }, Some(reserve)) => {
-            let OverBudget(why) = no_room(&reserve, ceiling, settled, reserved);
-            Err(Refusal::Budget { why })
+            Err(reserve.refused(ceiling, settled, reserved).into())
         }
-        (Begun::Refused { .. }, None) => Err(Refusal::Budget { why: "a limit has no room".into() }),
+        (Begun::Refused { .. }, None) => Err(Refusal::Budget { why: "a limit has no room".into(), next: None }),
     }
 }
 
 async fn hear(asking: &Asking<'_>, id: DispatchId) -> Heard {
     let client = &asking.desk.client;
     let (usage, cost) = (Usage::default(), Nano::ZERO);
-    let mut heard = Heard { session: None, said: None, problem: None, class: None, usage, cost, cost_known: true };
+    let (usage_known, cost_known) = (true, true);
+    let mut heard =
+        Heard { session: None, said: None, problem: None, class: None, usage, usage_known, cost, cost_known };
     let session = match open(asking, id).await {
         Ok(session) => session,
         Err(refusal) => {
@@ -189,10 +192,11 @@ async fn hear(asking: &Asking<'_>, id: DispatchId) -> Heard {
             let priceless = price.is_zero() && tree.cost == Nano::ZERO && tree.usage.total() > 0;
             // Tokens of an answer that was cut off are billed and never reported.
             let cut_off = matches!(heard.class, Some(ErrorClass::Timeout | ErrorClass::Cancelled));
+            heard.usage_known = !cut_off;
             heard.cost_known = tree.cost_known && !priceless && !cut_off;
             (heard.usage, heard.cost) = (tree.usage, tree.cost);
         }
-        Err(_) => heard.cost_known = false,
+        Err(_) => (heard.usage_known, heard.cost_known) = (false, false),
     }
     heard.session = Some(session);
     heard

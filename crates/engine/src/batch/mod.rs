@@ -58,7 +58,7 @@ pub async fn run_batch(
                     one(context, request, &options, target, gates, silent, show, cancel).await
                 }
                 Err(why) => {
-                    let refusal = Refusal::Budget { why: why.clone() };
+                    let refusal = Refusal::Budget { why: why.clone(), next: None };
                     TargetReport::Refused(RefusedTarget::new(target, &refusal, began.elapsed()))
                 }
             };

@@ -51,7 +51,7 @@ pub async fn expand_for<'a>(
     directory: &Path,
     purse: impl Into<Purse<'a>>,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
-    // What the dead had set aside must not stand in the way of the living.
+    // The limits count what dead processes had reserved; settled first, it counts as exactly as it can be known.
     context.exchange.sweep(context).await;
     let around = surroundings_for(context, directory, Refresh::IfStale, purse.into()).await?;
     match targets {

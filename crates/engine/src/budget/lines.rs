@@ -112,14 +112,6 @@ async fn count(context: &Context, lines: &mut [Line]) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn unit_of(measure: Measure) -> Unit {
-    match measure {
-        Measure::Cost => Unit::Usd,
-        Measure::Attempts => Unit::Requests,
-        Measure::Tokens => Unit::Tokens,
-    }
-}
-
 pub(super) fn measure_of(unit: Unit) -> Measure {
     match unit {
         Unit::Usd => Measure::Cost,

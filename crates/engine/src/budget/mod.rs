@@ -1,11 +1,12 @@
 //! Money before and after an attempt: how far each limit is used, what that means for the next choice, and what an
 //! attempt sets aside before it may run.
 
+mod alert;
 mod lines;
 mod reserve;
 
 pub use lines::{Concern, day_clock, lines};
-pub(crate) use reserve::{OverBudget, Planned, no_room, reserve_for};
+pub(crate) use reserve::{OverBudget, Planned, Reservation, reserve_for};
 
 use crate::{Context, dispatch::Options};
 use serde_json::json;
@@ -58,8 +59,9 @@ pub async fn alert(context: &Context, lines: &[Line]) -> Result<Vec<String>> {
         // A provider may have several limits, also of one kind; each has its own story.
         let period = line.period.map_or_else(String::new, |id| format!(" {id}"));
         let which = format!("{level} {} {}{period}", line.unit.as_str(), line.billing.as_str());
-        if context.store.raise_alert(day, &line.key, &which, now_micros(), &data).await? {
-            told.push(format!("budget: {}; {meaning}", line.told()));
+        let text = format!("budget: {}; {meaning}", line.told());
+        if alert::raise(context, day, &line.key, &which, &data, &text).await? {
+            told.push(text);
         }
     }
     Ok(told)

@@ -1,11 +1,16 @@
-//! What an attempt sets aside before it runs, and the ceilings that the store checks while it does so: whoever comes
-//! second sees what the first has set aside.
+//! What an attempt reserves before it runs, and the ceilings that the store checks in the same transaction: the process
+//! that comes second sees what the first has reserved.
+//!
+//! Every attempt reserves its estimate, also when no limit holds for it: should its process die, that is what it is
+//! settled at until its real cost can be read.
 
-use super::lines::{measure_of, unit_of};
-use crate::Context;
+use super::lines::measure_of;
+use crate::{Context, dispatch::Refusal};
 use switchyard_core::{
     Nano,
-    budget::{Estimate, History, Key, Kind, Line, Reserving, Unit, Urgency, estimate},
+    budget::{
+        Estimate, History, Key, Kind, Line, Reserving, Unit, Urgency, estimate, no_room, over_max_cost, raise_command,
+    },
     dispatch::{Mode, Request},
     route::{Model, Resolution},
 };
@@ -15,9 +20,39 @@ use switchyard_store::{Ceiling, Reserve, bucket};
 /// A week of this model's past in the same mode is what its next attempt is reckoned by.
 const PAST_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
 
-/// Why an attempt may not run.
+/// Why an attempt may not run, and the next command to try where there is a better one than the usual.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OverBudget(pub(crate) String);
+pub(crate) struct OverBudget {
+    pub(crate) why: String,
+    pub(crate) next: Option<String>,
+}
+
+impl From<OverBudget> for Refusal {
+    fn from(OverBudget { why, next }: OverBudget) -> Self {
+        Self::Budget { why, next }
+    }
+}
+
+/// A reservation, with what a refusal has to say about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Reservation {
+    pub(crate) reserve: Reserve,
+    /// The limits behind the ceilings, in the same order.
+    limits: Vec<Line>,
+    estimate: Estimate,
+}
+
+impl Reservation {
+    /// Why the store refused it: others have reserved since the choice was made, or the estimate is more than what is
+    /// left.
+    pub(crate) fn refused(&self, ceiling: usize, settled: i64, reserved: i64) -> OverBudget {
+        let Some(line) = self.limits.get(ceiling) else {
+            return OverBudget { why: "a limit has no room".into(), next: None };
+        };
+        let next = format!("see `switchyard budget status`, or raise the limit with `{}`", raise_command(line));
+        OverBudget { why: no_room(line, settled, reserved, &self.estimate), next: Some(next) }
+    }
+}
 
 /// The attempt that is about to run.
 #[derive(Debug, Clone, Copy)]
@@ -33,39 +68,37 @@ pub(crate) struct Planned<'a> {
     pub(crate) steps: u32,
 }
 
-/// What the attempt sets aside; `None` when no limit concerns it.
-pub(crate) async fn reserve_for(context: &Context, planned: &Planned<'_>) -> Result<Option<Reserve>, OverBudget> {
+/// What the attempt reserves.
+pub(crate) async fn reserve_for(context: &Context, planned: &Planned<'_>) -> Result<Reservation, OverBudget> {
     let Planned { lines, urgency, request, resolution, model, left, steps } = *planned;
     let concerned: Vec<&Line> = lines.iter().filter(|line| concerns(&line.key, resolution)).collect();
-    if concerned.is_empty() && left.is_none() {
-        return Ok(None);
-    }
     let settings = &context.config.budget;
     let reserving = if settings.strict { Reserving::WorstCase } else { Reserving::Likely };
     let history = past(context, &resolution.model.to_string(), request.mode).await;
     let prompt = request.needs().context;
     let prompts = most_prompts(context, request, steps);
-    let expected = estimate(model, prompt, settings.expected_output, prompts, history.as_ref(), reserving);
-    let Estimate { cost, tokens, .. } = expected;
+    let estimate = estimate(model, prompt, settings.expected_output, prompts, history.as_ref(), reserving);
     let counts = |line: &&&Line| line.unit == Unit::Usd && !line.unknown_allowed;
     let held_by = concerned.iter().find(counts).map(|line| line.key.to_string());
     let held_by = held_by.or_else(|| left.filter(|_| !settings.unknown_allowed).map(|_| "--max-cost".to_owned()));
-    if let (None, Some(limit), true) = (cost, held_by, urgency != Urgency::PastTheStop) {
-        return Err(OverBudget(format!(
+    if let (None, Some(limit), true) = (estimate.cost, held_by, urgency != Urgency::PastTheStop) {
+        let why = format!(
             "{} has no price, so it cannot be held to the limit of {limit}; `budget.unknown_allowed` would let it run",
             resolution.model
-        )));
+        );
+        return Err(OverBudget { why, next: None });
     }
-    let cost = cost.unwrap_or_default();
+    let cost = estimate.cost.unwrap_or_default();
     if let Some(left) = left.filter(|left| cost > *left) {
-        return Err(OverBudget(format!(
-            "{} would probably cost {cost}, and {left} is left of --max-cost",
-            resolution.model
-        )));
+        let why = over_max_cost(&resolution.model.to_string(), left, &estimate);
+        return Err(OverBudget { why, next: Some("raise --max-cost, or name a cheaper model".to_owned()) });
     }
-    let ceilings =
-        if urgency == Urgency::PastTheStop { Vec::new() } else { concerned.iter().map(|line| ceiling(line)).collect() };
-    Ok(Some(Reserve { cost, tokens, ceilings }))
+    let limits: Vec<Line> = match urgency {
+        Urgency::PastTheStop => Vec::new(),
+        Urgency::Normal | Urgency::Critical => concerned.into_iter().cloned().collect(),
+    };
+    let ceilings = limits.iter().map(ceiling).collect();
+    Ok(Reservation { reserve: Reserve { cost, tokens: estimate.tokens, ceilings }, limits, estimate })
 }
 
 /// Whether a limit is one that this choice counts against.
@@ -103,18 +136,4 @@ fn most_prompts(context: &Context, request: &Request, steps: u32) -> u64 {
     let settings = &context.config.dispatch;
     let tries = if request.schema.is_some() { u64::from(settings.structured_retries) + 1 } else { 1 };
     u64::from(steps) * tries * u64::from(settings.provider_retries + 1)
-}
-
-/// Why a reservation was refused: others have set it aside since the choice was made, or the estimate is more than
-/// what is left.
-pub(crate) fn no_room(reserve: &Reserve, ceiling: usize, settled: i64, reserved: i64) -> OverBudget {
-    let Some(ceiling) = reserve.ceilings.get(ceiling) else { return OverBudget("a limit has no room".into()) };
-    let unit = unit_of(ceiling.measure);
-    OverBudget(format!(
-        "{} has no room for another attempt: {} settled and {} set aside of {}",
-        ceiling.key,
-        unit.show(settled),
-        unit.show(reserved),
-        unit.show(ceiling.limit)
-    ))
 }

@@ -85,6 +85,15 @@ pub(crate) async fn current_on(
     })
 }
 
+/// What is known of connected models without asking anyone: our copy, however old, else OpenCode's files.
+#[must_use]
+pub fn at_hand(context: &Context, directory: &Path) -> Listed {
+    Shelf::of(context, directory).connected(None).unwrap_or_else(|| {
+        let read = from_files(&places(context, directory));
+        Listed::now(Origin::Files, read.catalogue, read.problems).connected()
+    })
+}
+
 /// A list, and whether it may be kept as what OpenCode says of this directory.
 struct Gathered {
     listed: Listed,
@@ -94,7 +103,8 @@ struct Gathered {
 async fn gather(context: &Context, directory: &Path, refresh: Refresh) -> Result<Gathered, Refusal> {
     if !context.config.server.url.is_empty() {
         let endpoint = Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() };
-        let listed = ask_all(context, &Client::new(&endpoint)?, directory, refresh).await?;
+        let client = Client::new(&endpoint)?.with_call_timeout(context.config.server.call_timeout.0);
+        let listed = ask_all(context, &client, directory, refresh).await?;
         return Ok(Gathered { listed, keep: true });
     }
     let has_opencode = locate_binary(context).is_ok();
@@ -145,16 +155,35 @@ async fn on_managed(context: &Context, directory: &Path, refresh: Refresh) -> Re
 
 async fn ask_all(context: &Context, client: &Client, directory: &Path, refresh: Refresh) -> Result<Listed, ApiError> {
     let client = client.in_directory(directory);
-    let patience = match refresh {
-        Refresh::IfStale => GLANCE,
-        Refresh::Now => LOOK,
-    };
+    let patience = patience(refresh, context.config.server.call_timeout.0);
     let asked = tokio::time::timeout(patience, client.full_catalogue()).await;
     let catalogue = asked.map_err(|_| ApiError::Deadline(client.address()))??;
     Ok(Listed::now(Origin::Server, super::clean(context, catalogue), Vec::new()))
 }
 
+/// A user who lets a slow server take longer for each call lets it take as long for its list of models.
+fn patience(refresh: Refresh, call_timeout: Option<Duration>) -> Duration {
+    let usual = match refresh {
+        Refresh::IfStale => GLANCE,
+        Refresh::Now => LOOK,
+    };
+    usual.max(call_timeout.unwrap_or_default())
+}
+
 pub(crate) fn places(context: &Context, directory: &Path) -> Places {
     let home = context.variable("HOME").map(PathBuf::from).unwrap_or_default();
     Places { home, variables: context.environment.clone(), directory: directory.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Refresh, patience};
+    use std::time::Duration;
+
+    #[test]
+    fn a_longer_call_timeout_lets_a_server_take_longer() {
+        let seconds = |refresh, timeout| patience(refresh, Some(Duration::from_secs(timeout))).as_secs();
+        assert_eq!((seconds(Refresh::IfStale, 5), seconds(Refresh::IfStale, 60)), (10, 60));
+        assert_eq!((seconds(Refresh::Now, 60), seconds(Refresh::Now, 300)), (90, 300));
+    }
 }

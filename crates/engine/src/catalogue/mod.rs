@@ -3,7 +3,7 @@
 mod current;
 mod shelf;
 
-pub use current::{Extent, Refresh, current};
+pub use current::{Extent, Refresh, at_hand, current};
 pub(crate) use current::{current_on, places};
 pub use shelf::{Listed, Origin};
 

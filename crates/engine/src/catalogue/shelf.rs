@@ -19,9 +19,10 @@ use switchyard_host::{
     paths::{private_dir, write_private},
 };
 
-/// The shape of the files; another number is not read.
-const SHAPE: u32 = 1;
-/// Copies that nobody refreshed for so long are removed.
+/// The version of the first line; a file of another version is not read. The bytes that follow it have a version of
+/// their own.
+const VERSION: u32 = 3;
+/// Copies that were not refreshed for this long are removed.
 const FORGET_AFTER: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// Where a list comes from.
@@ -34,31 +35,44 @@ pub enum Origin {
     Files,
 }
 
-/// A list of models with its story.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// A list of models, and where and when it was read.
+#[derive(Debug, Clone)]
 pub struct Listed {
-    shape: u32,
     pub origin: Origin,
     /// Microseconds since the Unix epoch.
     pub read_at: i64,
     /// What could not be read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     pub catalogue: Catalogue,
 }
 
+/// The first line of a copy, as JSON. The bytes of the catalogue follow it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    version: u32,
+    origin: Origin,
+    read_at: i64,
+    problems: Vec<String>,
+}
+
 impl Listed {
     pub(super) fn now(origin: Origin, catalogue: Catalogue, problems: Vec<String>) -> Self {
-        Self { shape: SHAPE, origin, read_at: now_micros(), problems, catalogue }
+        Self { origin, read_at: now_micros(), problems, catalogue }
     }
 
-    /// The same without what is only known of.
+    /// The same without providers that are not connected.
     pub(super) fn connected(&self) -> Self {
         Self { catalogue: self.catalogue.connected(), problems: self.problems.clone(), ..*self }
     }
+
+    fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let Self { origin, read_at, problems, catalogue } = self;
+        let header = Header { version: VERSION, origin: *origin, read_at: *read_at, problems: problems.clone() };
+        Ok([serde_json::to_vec(&header)?, b"\n".to_vec(), catalogue.to_bytes()].concat())
+    }
 }
 
-/// The place of one copy: the connected models, and beside them all that are known of.
+/// Where one copy is stored: the connected models, and beside them all models that OpenCode knows.
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf {
     directory: PathBuf,
@@ -68,18 +82,18 @@ pub(crate) struct Shelf {
 impl Shelf {
     pub(crate) fn of(context: &Context, directory: &Path) -> Self {
         let server = &context.config.server.url;
-        let surroundings = if server.is_empty() {
+        let environment = if server.is_empty() {
             let binary = locate_binary(context).map(|located| located.path).unwrap_or_default();
             fingerprint(context, &binary)
         } else {
             server.clone()
         };
-        Self::within(context, &surroundings, directory, &project_stamps(directory))
+        Self::within(context, &environment, directory, &project_stamps(directory))
     }
 
-    /// The same for those who know the surroundings and the directory's stamps already.
-    pub(crate) fn within(context: &Context, surroundings: &str, directory: &Path, stamps: &str) -> Self {
-        let key = short_hash(&format!("{surroundings}\n{}\n{stamps}", directory.display()));
+    /// The same for a caller that knows the fingerprint of the environment and the directory's stamps already.
+    pub(crate) fn within(context: &Context, environment: &str, directory: &Path, stamps: &str) -> Self {
+        let key = short_hash(&format!("{environment}\n{}\n{stamps}", directory.display()));
         Self { directory: context.paths.data_dir.join("catalogues"), key }
     }
 
@@ -88,30 +102,30 @@ impl Shelf {
         read(&self.file("connected"), max_age)
     }
 
-    /// Everything that is known of.
+    /// All models that OpenCode knows, if they were listed not longer ago than `max_age`.
     pub(crate) fn all(&self, max_age: Option<Duration>) -> Option<Listed> {
         read(&self.file("all"), max_age)
     }
 
-    /// Keeps a list that tells all, or only what is connected.
+    /// Stores a list of all models, or of those that are connected.
     pub(crate) fn put(&self, listed: &Listed, extent: Extent) {
         let written = self.write("connected", &listed.connected()).and_then(|()| match extent {
             Extent::All => self.write("all", listed),
             Extent::Connected => Ok(()),
         });
         if let Err(error) = written {
-            tracing::warn!(%error, "the list of models could not be kept");
+            tracing::warn!(%error, "could not store the list of models");
         }
         self.forget_old();
     }
 
     fn file(&self, what: &str) -> PathBuf {
-        self.directory.join(format!("{}.{what}.json", self.key))
+        self.directory.join(format!("{}.{what}.models", self.key))
     }
 
     fn write(&self, what: &str, listed: &Listed) -> std::io::Result<()> {
         private_dir(&self.directory)?;
-        write_private(&self.file(what), &serde_json::to_vec(listed)?)
+        write_private(&self.file(what), &listed.to_bytes()?)
     }
 
     fn forget_old(&self) {
@@ -128,8 +142,56 @@ impl Shelf {
 }
 
 fn read(file: &Path, max_age: Option<Duration>) -> Option<Listed> {
-    let listed: Listed = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    let age = now_micros() - listed.read_at;
+    let mut bytes = std::fs::read(file).ok()?;
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let Header { version, origin, read_at, problems } = serde_json::from_slice(&bytes[..end]).ok()?;
+    let age = now_micros() - read_at;
     let longest = max_age.map_or(i64::MAX, |age| i64::try_from(age.as_micros()).unwrap_or(i64::MAX));
-    (listed.shape == SHAPE && (0..longest).contains(&age)).then_some(listed)
+    if version != VERSION || !(0..longest).contains(&age) {
+        return None;
+    }
+    let catalogue = Catalogue::from_bytes(bytes.split_off(end + 1))?;
+    Some(Listed { origin, read_at, problems, catalogue })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extent, Listed, Origin, Shelf};
+    use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
+    use switchyard_core::route::{Catalogue, Model, Provider};
+
+    #[test]
+    fn a_copy_is_read_until_it_is_old_damaged_or_of_another_version() {
+        let scratch = tempfile::tempdir().unwrap();
+        let shelf = Shelf { directory: scratch.path().join("catalogues"), key: "key".into() };
+        let provider = |connected| Provider {
+            connected,
+            models: [("m".to_owned(), Model { name: "line\nbreak".into(), ..Model::default() })].into(),
+            ..Provider::default()
+        };
+        let providers = [("far", false), ("near", true)].map(|(id, connected)| (id.to_owned(), provider(connected)));
+        let catalogue = Catalogue { providers: providers.into(), ..Catalogue::default() };
+        shelf.put(&Listed::now(Origin::Server, catalogue.clone(), vec!["a\nproblem".into()]), Extent::All);
+        let all = shelf.all(None).unwrap();
+        assert_eq!((all.origin, &all.problems[..]), (Origin::Server, &["a\nproblem".to_owned()][..]));
+        assert_eq!(all.catalogue, catalogue);
+        assert_eq!(shelf.connected(Some(Duration::from_secs(3600))).unwrap().catalogue, catalogue.connected());
+        assert!(shelf.connected(Some(Duration::ZERO)).is_none(), "too old");
+        let file = shelf.file("all");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let bytes = fs::read(&file).unwrap();
+        let changed = |place: usize| {
+            let mut changed = bytes.clone();
+            changed[place] ^= 1;
+            changed
+        };
+        let version = bytes.windows(11).position(|own| own == b"\"version\":3").unwrap() + 10;
+        let shorter = bytes[..bytes.len() - 1].to_vec();
+        for unreadable in [changed(version), changed(bytes.len() - 1), shorter, b"{}".to_vec(), Vec::new()] {
+            fs::write(&file, &unreadable).unwrap();
+            assert!(shelf.all(None).is_none(), "{}", String::from_utf8_lossy(&unreadable));
+        }
+        fs::write(&file, bytes).unwrap();
+        assert!(shelf.all(None).is_some());
+    }
 }

@@ -8,6 +8,7 @@ use crate::{
     availability::{self, Known},
     budget::{self, Purse},
     catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
+    classification::classified_before,
     dispatch::Refusal,
     experience::{self, Trying},
     server::project_stamps,
@@ -16,7 +17,7 @@ use std::path::Path;
 use switchyard_core::ModelRef;
 use switchyard_core::route::{
     Advice, AgentWish, Catalogue, Classified, Exchange, ModelPolicy, Needs, Question, Resolution, RouteError, Selector,
-    Tried, Trigger, check_names, classify, next, resolve,
+    Tried, Trigger, check_names, next, resolve,
 };
 use switchyard_host::clock::now_micros;
 
@@ -100,7 +101,7 @@ pub async fn surroundings_for(
 pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Result<Decision, Refusal> {
     check_names(&task.selector, &context.config)?;
     let mut surroundings = surroundings_for(context, task.directory, refresh, task.purse).await?;
-    let classified = task.text.map(|text| classify(text, task.needs.images, &context.config));
+    let classified = task.text.map(|text| classified_before(context, text, task.needs.images));
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     surroundings.advice.pattern =
         experience::advice(context, &task.selector, looks, task.text, task.directory, Trying::Never).await?;

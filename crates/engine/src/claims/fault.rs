@@ -31,6 +31,10 @@ pub enum ClaimFault {
     Rejected { place: String, id: TaskId, tries: u32, why: String },
     #[error("other processes have been at work on the claims of this repository for too long: {}", .0.display())]
     Busy(PathBuf),
+    #[error("{place} cannot be asked: {why}")]
+    Unreachable { place: String, why: String },
+    #[error("`model:{name}` in TODO.md: {problem}")]
+    BadModel { name: String, problem: String },
     #[error(transparent)]
     Claim(#[from] ClaimError),
     #[error(transparent)]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{Context, claims::tip::Look};
 use std::{path::Path, process::Command, time::Duration};
-use switchyard_core::todo::{Document, Field};
+use switchyard_core::todo::{Document, Evidence, Field};
 use switchyard_host::bounded;
 
 const VARIABLE: &str = "SWITCHYARD_AUTO_ISSUE";
@@ -30,17 +30,42 @@ impl Issues {
 
 /// Puts the user's name on the issue of a line that was just claimed. Returns what went wrong.
 pub(super) async fn assign(context: &Context, line: &Line, shared: &Shared) -> Option<String> {
+    edit(context, line, shared, |number| ["issue", "edit", number, "--add-assignee", "@me"].map(str::to_owned).to_vec())
+        .await
+}
+
+/// Closes the issue of a line that was just ticked, and says there what that rests on. Returns what went wrong.
+pub(super) async fn close(context: &Context, line: &Line, shared: &Shared, evidence: Evidence) -> Option<String> {
+    let comment = match evidence {
+        Evidence::PullRequest(number) => format!("Done by #{number}."),
+        Evidence::Verified => format!("Done and verified; {} is ticked in TODO.md on {}.", line.todo, shared.place()),
+    };
+    edit(context, line, shared, move |number| {
+        ["issue", "close", number, "--comment", &comment].map(str::to_owned).to_vec()
+    })
+    .await
+}
+
+/// Only a line that names an issue has one to change.
+async fn edit(
+    context: &Context,
+    line: &Line,
+    shared: &Shared,
+    order: impl FnOnce(&str) -> Vec<String> + Send + 'static,
+) -> Option<String> {
     if !Issues::AsSet.are_wanted(context) {
         return None;
     }
     let (todo, path) = (line.todo.clone(), context.variable("PATH").map(str::to_owned));
-    let assigned = blocking(shared, move |shared| {
+    let edited = blocking(shared, move |shared| {
         let Look::At(tip) = shared.look()? else { return Ok(None) };
         let number = tip.document.task(&todo).ok().flatten().and_then(|line| line.github_issue());
         let Some(number) = number.map(|number| number.to_string()) else { return Ok(None) };
-        Ok(gh(&shared.repository, path.as_deref(), &["issue", "edit", &number, "--add-assignee", "@me"]).err())
+        let order = order(&number);
+        let order: Vec<&str> = order.iter().map(String::as_str).collect();
+        Ok(gh(&shared.repository, path.as_deref(), &order).err())
     });
-    match assigned.await {
+    match edited.await {
         Ok(problem) => problem.map(|problem| format!("the issue of {} was left as it is: {problem}", line.todo)),
         Err(fault) => Some(format!("the issue of {} was left as it is: {fault}", line.todo)),
     }

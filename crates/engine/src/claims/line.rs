@@ -1,6 +1,6 @@
 //! Which line of which TODO.md is meant.
 
-use super::{ClaimFault, shared::default_base};
+use super::{ClaimFault, write::usual_base};
 use std::path::{Path, PathBuf};
 use switchyard_core::task::{Task, TaskId};
 use switchyard_host::repository::repository_of;
@@ -25,11 +25,11 @@ impl Line {
     }
 
     /// The line of this id in the repository that a directory is in, whether the store knows the task or not.
-    pub fn within(directory: &Path, base: Option<&str>, todo: &TaskId) -> Result<Self, ClaimFault> {
+    pub async fn within(directory: &Path, base: Option<&str>, todo: &TaskId) -> Result<Self, ClaimFault> {
         let repository = top_of(directory)?;
         let base = match base {
             Some(base) => base.to_owned(),
-            None => default_base(&repository)?,
+            None => usual_base(&repository).await?,
         };
         Ok(Self { repository, base, todo: todo.clone() })
     }

@@ -4,19 +4,11 @@
 //! that were given: no filter, no hook and no signature comes in between.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
-    process::Command,
 };
-use switchyard_host::{
-    bounded::{self, RunError},
-    git::{Author, Git, GitError},
-};
-
-/// Variables by which a hook or a shell would point git at another repository than the directory's own.
-const MISLEADING: [&str; 6] =
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+use switchyard_host::git::{Author, Git, GitError};
 
 /// A file as a commit has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,13 +19,13 @@ pub(super) struct FileAt {
 }
 
 pub(super) fn file_at(git: &Git, repository: &Path, commit: &str, path: &str) -> Result<Option<FileAt>, GitError> {
-    let listed = run(git, repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path])?;
+    let listed = git.output(repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path])?;
     let listed = String::from_utf8_lossy(&listed).into_owned();
     let entry = listed.split('\0').filter_map(|entry| entry.split_once('\t')).find(|(_, name)| *name == path);
     let Some((entry, _)) = entry else { return Ok(None) };
     let mut words = entry.split(' ');
     let (Some(mode), Some(kind), Some(object)) = (words.next(), words.next(), words.next()) else { return Ok(None) };
-    let bytes = if kind == "blob" { run(git, repository, &["cat-file", "blob", object])? } else { Vec::new() };
+    let bytes = if kind == "blob" { git.output(repository, &["cat-file", "blob", object])? } else { Vec::new() };
     Ok(Some(FileAt { mode: mode.to_owned(), bytes }))
 }
 
@@ -55,7 +47,7 @@ pub(super) fn commit(git: &Git, repository: &Path, draft: &Draft<'_>) -> Result<
     std::fs::write(&content, &draft.file.bytes).map_err(|source| unwritten(&content, source))?;
     let mut hashing = words(&["hash-object", "-w", "--no-filters", "--"]);
     hashing.push(content.into_os_string());
-    let object = line(run(git, repository, &hashing)?);
+    let object = line(git.output(repository, &hashing)?);
     let mut beside = git.clone();
     beside.variables.push(("GIT_INDEX_FILE".into(), draft.scratch.join("index").into_os_string()));
     for (role, value) in [("NAME", &draft.author.name), ("EMAIL", &draft.author.email)] {
@@ -64,18 +56,18 @@ pub(super) fn commit(git: &Git, repository: &Path, draft: &Draft<'_>) -> Result<
     }
     // A split index would leave a part of itself in the repository.
     let whole = ["-c", "core.splitIndex=false"];
-    run(&beside, repository, &[&whole[..], &["read-tree", "--end-of-options", draft.parent]].concat())?;
+    beside.output(repository, &[&whole[..], &["read-tree", "--end-of-options", draft.parent]].concat())?;
     let entry = format!("{},{object},{}", draft.file.mode, draft.path);
-    run(&beside, repository, &[&whole[..], &["update-index", "--add", "--cacheinfo", &entry]].concat())?;
-    let tree = line(run(&beside, repository, &["write-tree"])?);
+    beside.output(repository, &[&whole[..], &["update-index", "--add", "--cacheinfo", &entry]].concat())?;
+    let tree = line(beside.output(repository, &["write-tree"])?);
     let commit = ["commit-tree", "--no-gpg-sign", "-p", draft.parent, "-m", draft.message, &tree];
-    Ok(line(run(&beside, repository, &commit)?))
+    Ok(line(beside.output(repository, &commit)?))
 }
 
 /// The branch that a remote calls its own, as it was told when the repository was cloned.
 pub(super) fn remote_head(git: &Git, repository: &Path, remote: &str) -> Result<Option<String>, GitError> {
     let name = format!("refs/remotes/{remote}/HEAD");
-    match run(git, repository, &["symbolic-ref", "--quiet", &name]) {
+    match git.output(repository, &["symbolic-ref", "--quiet", &name]) {
         Ok(output) => Ok(line(output).strip_prefix(&format!("refs/remotes/{remote}/")).map(str::to_owned)),
         Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
         Err(error) => Err(error),
@@ -84,7 +76,7 @@ pub(super) fn remote_head(git: &Git, repository: &Path, remote: &str) -> Result<
 
 /// The directory that all working trees of a repository share.
 pub(super) fn common_directory(git: &Git, repository: &Path) -> Result<PathBuf, GitError> {
-    run(git, repository, &["rev-parse", "--path-format=absolute", "--git-common-dir"]).map(|path| line(path).into())
+    git.output(repository, &["rev-parse", "--path-format=absolute", "--git-common-dir"]).map(|path| line(path).into())
 }
 
 fn line(output: Vec<u8>) -> String {
@@ -97,33 +89,4 @@ fn words(words: &[&str]) -> Vec<OsString> {
 
 fn unwritten(path: &Path, source: io::Error) -> GitError {
     GitError::Run { command: format!("write {}", path.display()), source }
-}
-
-/// What git printed, when it ended with 0. The same manners as everywhere: it cannot ask, and it ends in time.
-fn run<S: AsRef<OsStr>>(git: &Git, repository: &Path, args: &[S]) -> Result<Vec<u8>, GitError> {
-    let mut command = Command::new(&git.program);
-    for name in MISLEADING {
-        command.env_remove(name);
-    }
-    command
-        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("LC_ALL", "C")])
-        .envs(git.variables.iter().map(|(name, value)| (name, value)))
-        .arg("--no-pager")
-        .arg("-C")
-        .arg(repository)
-        .args(args);
-    let shown = || {
-        let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
-        std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
-    };
-    match bounded::run(&mut command, git.deadline) {
-        Ok(finished) if finished.status.success() => Ok(finished.stdout),
-        Ok(finished) => {
-            let stderr = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
-            Err(GitError::Failed { command: shown(), code: finished.status.code(), stderr })
-        }
-        Err(RunError::Start(error)) if error.kind() == io::ErrorKind::NotFound => Err(GitError::Missing),
-        Err(RunError::Start(source) | RunError::Wait(source)) => Err(GitError::Run { command: shown(), source }),
-        Err(RunError::Deadline { deadline, .. }) => Err(GitError::Deadline { command: shown(), deadline }),
-    }
 }

@@ -3,6 +3,7 @@
 use super::{
     ClaimFault, Line,
     identity::identity,
+    issues,
     record::{Record, day},
     write::{Decision, Run, Written, find, write},
 };
@@ -104,7 +105,14 @@ pub(super) async fn tick(context: &Context, line: &Line, evidence: Evidence, run
     let shared = find(context, &line.repository, &line.base).await?;
     let date = day(now_micros());
     let decide = |document: &Document| ticked(document, &line.todo, &who, &date, evidence);
-    Ok(marked(write(context, &shared, &line.todo, run, None, decide).await?))
+    let done = marked(write(context, &shared, &line.todo, run, None, decide).await?);
+    let Marked::Confirmed { note } = done else { return Ok(done) };
+    let left = issues::close(context, line, &shared, evidence).await;
+    if let Some(left) = &left {
+        tracing::warn!(todo = %line.todo, "{left}");
+    }
+    let notes: Vec<String> = note.into_iter().chain(left).collect();
+    Ok(Marked::Confirmed { note: (!notes.is_empty()).then(|| notes.join("; ")) })
 }
 
 fn ticked(document: &Document, id: &TaskId, who: &str, date: &str, evidence: Evidence) -> Result<Decision, ClaimFault> {

@@ -28,7 +28,7 @@ pub(super) struct Remote {
 impl Shared {
     /// Looks at the repository only; no remote is asked. Blocks.
     pub(super) fn find(context: &Context, repository: &Path, base: &str) -> Result<Self, ClaimFault> {
-        let git = quiet_git(context);
+        let git = quiet_git();
         let (branch, remote) = branch_of(&git, repository, base)?;
         let configured = |key: &str| git.setting(repository, key).ok().flatten().filter(|value| !value.is_empty());
         let author = Author {
@@ -111,14 +111,7 @@ fn usual(remotes: &[String]) -> Option<String> {
 
 /// Git without the repository's hooks, which are for people, and without housekeeping while somebody waits. What the
 /// environment already sets in this way stays.
-fn quiet_git(context: &Context) -> Git {
-    let mut git = Git::default();
-    let first: usize = context.variable("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0);
+fn quiet_git() -> Git {
     let settings = [("core.hooksPath", "/dev/null"), ("gc.auto", "0"), ("maintenance.auto", "false")];
-    for (index, (key, value)) in settings.into_iter().enumerate() {
-        git.variables.push((format!("GIT_CONFIG_KEY_{}", first + index).into(), key.into()));
-        git.variables.push((format!("GIT_CONFIG_VALUE_{}", first + index).into(), value.into()));
-    }
-    git.variables.push(("GIT_CONFIG_COUNT".into(), (first + settings.len()).to_string().into()));
-    git
+    settings.into_iter().fold(Git::default(), |git, (key, value)| git.with_setting(key, value))
 }

@@ -6,10 +6,10 @@ use super::{
     line::top_of,
     record::Record,
     settle::{Marked, Whose, unclaim},
-    shared::{Shared, default_base},
+    shared::Shared,
     sync::linked,
     tip::Look,
-    write::{Run, blocking, find},
+    write::{Run, blocking, find, usual_base},
 };
 use crate::{Context, owner::here};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub struct Freed {
 /// that cannot be asked frees nothing.
 pub async fn stale(context: &Context, directory: &Path) -> Result<Vec<Freed>, ClaimFault> {
     let repository = top_of(directory)?;
-    let base = default_base(&repository)?;
+    let base = usual_base(&repository).await?;
     let shared = find(context, &repository, &base).await?;
     let Look::At(tip) = blocking(&shared, Shared::look).await? else { return Ok(Vec::new()) };
     free(context, &repository, &base, &tip.document, Run::Real).await

@@ -125,6 +125,9 @@ impl Shared {
             FastForward::Done | FastForward::AlreadyThere => Offer::Taken { note: None },
             FastForward::Moved { .. } | FastForward::NotForward => Offer::Refused("somebody was faster".to_owned()),
             FastForward::CheckedOutDirty { path, .. } => return Err(ClaimFault::Dirty(path)),
+            FastForward::Busy { path, operation } => {
+                Offer::Refused(format!("{} cannot be moved now: {} {operation}", self.branch, path.display()))
+            }
         })
     }
 
@@ -147,6 +150,9 @@ impl Shared {
                 let files: Vec<String> = files.iter().take(3).map(|file| shown(file)).collect();
                 let (files, path) = (files.join(", "), shown(&path));
                 Some(format!("{place} has it; {branch} was left, since {files} in {path} is not committed"))
+            }
+            Ok(FastForward::Busy { path, operation }) => {
+                Some(format!("{place} has it; {branch} was left: {} {operation}", shown(&path)))
             }
             Err(error) => Some(format!("{place} has it, but failed to let {branch} here follow: {error}")),
         }

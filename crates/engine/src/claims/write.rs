@@ -4,11 +4,11 @@
 use super::{
     ClaimFault,
     record::Record,
-    shared::Shared,
+    shared::{Shared, default_base},
     tip::{Look, Offer, Silence, Unreachable},
 };
-use crate::Context;
-use std::{io, path::Path};
+use crate::{Context, in_thread};
+use std::path::Path;
 use switchyard_core::{
     task::TaskId,
     todo::{Document, Edited},
@@ -109,13 +109,17 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Shared) -> Result<T, ClaimFault> + Send + 'static,
 ) -> Result<T, ClaimFault> {
     let shared = shared.clone();
-    let joined = tokio::task::spawn_blocking(move || work(&shared)).await;
-    joined.unwrap_or_else(|error| Err(ClaimFault::Io(io::Error::other(error))))
+    in_thread(move || work(&shared)).await.map_err(ClaimFault::Io)?
 }
 
 /// Where the file is shared, found in such a thread as well.
 pub(super) async fn find(context: &Context, repository: &Path, base: &str) -> Result<Shared, ClaimFault> {
     let (context, repository, base) = (context.clone(), repository.to_owned(), base.to_owned());
-    let joined = tokio::task::spawn_blocking(move || Shared::find(&context, &repository, &base)).await;
-    joined.unwrap_or_else(|error| Err(ClaimFault::Io(io::Error::other(error))))
+    in_thread(move || Shared::find(&context, &repository, &base)).await.map_err(ClaimFault::Io)?
+}
+
+/// The branch that a repository's TODO.md is shared on when nobody says, found in such a thread as well.
+pub(super) async fn usual_base(repository: &Path) -> Result<String, ClaimFault> {
+    let repository = repository.to_owned();
+    in_thread(move || default_base(&repository)).await.map_err(ClaimFault::Io)?
 }

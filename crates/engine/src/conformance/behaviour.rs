@@ -14,8 +14,8 @@ use switchyard_core::{ErrorClass, duration};
 use switchyard_scripted::Step;
 use tokio_util::sync::CancellationToken;
 
-/// An abort has to be quicker than this.
-const AT_ONCE: Duration = Duration::from_secs(5);
+/// An abort has to be quicker than this; one that is not followed never ends the answer.
+const AT_ONCE: Duration = Duration::from_secs(15);
 const AN_HOUR: u64 = 3600;
 
 pub(super) async fn permission_ask(station: &Station) -> Result<Seen, Surprise> {
@@ -68,7 +68,7 @@ pub(super) async fn abort(station: &Station) -> Result<Seen, Surprise> {
     let hanging = async {
         let begun =
             |ledger: &switchyard_scripted::Ledger| ledger.for_key(key).entries.iter().any(|e| e.status.is_some());
-        let arrived = station.provider.wait_until(Duration::from_secs(10), begun).await;
+        let arrived = station.provider.wait_until(Duration::from_secs(30), begun).await;
         cancel.cancel();
         arrived.map(|_| Instant::now())
     };

@@ -19,8 +19,10 @@ use std::{
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
-const WHOLE: Duration = Duration::from_secs(90);
-const EACH: Duration = Duration::from_secs(20);
+/// Bounds for what would otherwise never end. On a machine that is busy with builds a step of OpenCode takes many times
+/// as long as on an idle one, and that must not be taken for an OpenCode that does not conform.
+const WHOLE: Duration = Duration::from_secs(240);
+const EACH: Duration = Duration::from_secs(60);
 
 /// What the check needs of this machine.
 #[derive(Debug, Clone)]

@@ -26,9 +26,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 const PROVIDER: &str = "scripted";
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(90);
 /// Below the time of a check, so that a run ends by our own timers first.
-const RUN: Duration = Duration::from_secs(15);
+const RUN: Duration = Duration::from_secs(45);
 const DATABASE: &str = "server.db";
 
 /// Fields are dropped in this order: the server has to go before its directory.
@@ -72,7 +72,7 @@ impl Station {
         .map_err(Surprise)?;
         let client = launched.client.in_directory(&scratch.path("project"));
         let hub = EventHub::start(&client);
-        hub.wait_connected(Duration::from_secs(5)).await;
+        hub.wait_connected(Duration::from_secs(20)).await;
         let (site, binary) = (site.clone(), binary.to_owned());
         Ok(Self { client, provider, site, binary, hub, guarded: launched.guarded, scratch })
     }
@@ -121,6 +121,7 @@ impl Station {
             expect,
             shape: Shape::ManySteps,
             limits: limits(),
+            approver: None,
             sink: &sink,
             cancel,
         })

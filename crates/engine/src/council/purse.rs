@@ -41,12 +41,12 @@ pub async fn check_purse(
         let why = format!(
             "{model} has no price, so the council cannot be held to a limit; `budget.unknown_allowed` would let it"
         );
-        return Err(Refusal::Budget { why });
+        return Err(Refusal::Budget { why, next: None });
     }
     let cost = whole.cost.unwrap_or_default();
     if let Some(most) = options.max_cost.filter(|most| cost > *most) {
         let why = format!("the council would cost up to {cost} in {} calls, and --max-cost is {most}", whole.calls);
-        return Err(Refusal::Budget { why });
+        return Err(Refusal::Budget { why, next: None });
     }
     for line in held {
         let share = match line.key.kind {
@@ -61,7 +61,7 @@ pub async fn check_purse(
         if share > room {
             let why =
                 format!("the council would cost up to {share}, and {} has {room} left: {}", line.key, line.told());
-            return Err(Refusal::Budget { why });
+            return Err(Refusal::Budget { why, next: None });
         }
     }
     Ok(whole)

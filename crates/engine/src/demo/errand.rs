@@ -6,12 +6,12 @@ use super::{
     models::{CAREFUL, SWIFT, model},
     scratch::{BRANCH, BROKEN_LINE, FILE, MENDED_LINE},
 };
-use crate::supervise::NewTaskOrder;
+use crate::supervise::{Defaults, NewTaskOrder};
 use serde_json::json;
 use switchyard_core::{
     ModelRef,
     budget::Urgency,
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
+    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
 };
 use switchyard_scripted::{Said, Step};
 
@@ -82,6 +82,7 @@ impl Errand {
         NewTaskOrder {
             id: Some(self.id()),
             batch: None,
+            defaults: Defaults::None,
             parent: None,
             priority: 0,
             depends_on: self.depends_on().map(Self::id).into_iter().collect(),
@@ -105,6 +106,7 @@ impl Errand {
                 labels: Vec::new(),
                 deliver: Deliver::Merge,
                 gate: Gate::Closed,
+                verification: Verification::default(),
                 diagnoses: None,
                 todo: None,
             },

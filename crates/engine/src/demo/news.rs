@@ -24,7 +24,7 @@ pub enum News {
 impl TaskNews {
     /// What a row of the audit says, when it is worth telling. The claim's row does not name the model; its run does.
     pub(super) fn of(task: &TaskId, event: &Event, runs: &[RunRecord]) -> Option<Self> {
-        let Change { event, from: _, to, epoch, detail } = serde_json::from_value(event.data.clone()).ok()?;
+        let Change { event, from: _, to, epoch, detail, route: _ } = serde_json::from_value(event.data.clone()).ok()?;
         let news = match event.as_str() {
             "claim" => {
                 let model = runs.iter().find(|run| run.epoch == epoch)?.model.clone().unwrap_or_default();

@@ -122,5 +122,5 @@ impl Scratch {
 /// the user takes part.
 pub(super) fn git(environment: &BTreeMap<String, String>) -> Git {
     let variables = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-    Git { deadline: Duration::from_secs(20), variables, ..Git::default() }
+    Git { idle_deadline: Duration::from_secs(20), variables, ..Git::default() }
 }

@@ -244,7 +244,7 @@ fn git_is_believed_and_the_tasks_are_not() {
     git.commit_all(&repository, "not ours", &author).unwrap();
     assert_eq!(look(&all).faults, ["`sh count.sh Ada Grace | grep -qx 2` is red on main"]);
     let beside = scratch.root().join("beside");
-    git.worktree_add_existing(&repository, &beside, "elsewhere").unwrap();
+    git.output(&repository, &["worktree", "add", "--quiet", beside.to_str().unwrap(), "elsewhere"]).unwrap();
     fs::write(beside.join("more"), "").unwrap();
     let other = git.commit_all(&beside, "on another branch", &author).unwrap().unwrap();
     let missing = look(&other).faults;

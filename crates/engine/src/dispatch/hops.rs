@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Context,
     availability::{Observed, note_refused_key, observe},
-    budget::{OverBudget, Planned, reserve_for},
+    budget::{OverBudget, Planned, Reservation, reserve_for},
     catalogue,
     direct::{Way, way},
     server::give_up,
@@ -28,7 +28,7 @@ use switchyard_core::{
     money::Price,
     route::{Model, Resolution, RouteError, Tried, Trigger, next, resolve},
 };
-use switchyard_store::{HealthSource, Reserve};
+use switchyard_store::HealthSource;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -87,15 +87,15 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
         if prepared.foreign.contains(&resolution.model.provider) {
             add(&mut warnings, &[catalogue::foreign_warning(&resolution.model.provider)]);
         }
-        let reserve = match reserved(run, prepared, &resolution, &earlier).await {
-            Ok(reserve) => reserve,
-            Err(OverBudget(why)) => {
-                if let Some(other) = with_room(run, prepared, &resolution, &tried, &why) {
+        let reservation = match reserved(run, prepared, &resolution, &earlier).await {
+            Ok(reservation) => reservation,
+            Err(over) => {
+                if let Some(other) = with_room(run, prepared, &resolution, &tried, &over.why) {
                     resolution = other;
                     continue;
                 }
-                let Some(last) = earlier.pop() else { return Err(Refusal::Budget { why }) };
-                warnings.push(format!("{} could not be asked: {why}", resolution.model));
+                let Some(last) = earlier.pop() else { return Err(over.into()) };
+                warnings.push(format!("{} could not be asked: {}", resolution.model, over.why));
                 return Ok(Hops { earlier, last, warnings });
             }
         };
@@ -105,14 +105,14 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             catalogue: &prepared.catalogue,
             ordinal: u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX),
             recorded,
-            reserve,
+            reservation,
             left: left(run, &earlier),
             timed_from,
         };
         let outcome = match made(&attempt).await {
             Ok(outcome) => outcome,
             Err(refusal) => {
-                if let Refusal::Budget { why } = &refusal
+                if let Refusal::Budget { why, .. } = &refusal
                     && let Some(other) = with_room(run, prepared, &resolution, &tried, why)
                 {
                     recorded = true;
@@ -209,13 +209,14 @@ fn with_room(
     found.ok().filter(|found| found.model != resolution.model)
 }
 
-/// What the next attempt sets aside, after what the earlier ones have cost.
+/// What the next attempt reserves, after what the earlier ones have cost. Nothing is known about a model that the
+/// catalogue does not list.
 async fn reserved(
     run: Run<'_>,
     prepared: &Prepared,
     resolution: &Resolution,
     earlier: &[Made],
-) -> Result<Option<Reserve>, OverBudget> {
+) -> Result<Option<Reservation>, OverBudget> {
     let left = left(run, earlier);
     let Ok(model) = prepared.catalogue.find(&resolution.model) else { return Ok(None) };
     // What a directory says about a price holds no limit.
@@ -230,7 +231,7 @@ async fn reserved(
         left,
         steps: run.options.most_steps(&run.context.config.dispatch, run.request.mode),
     };
-    reserve_for(run.context, &planned).await
+    reserve_for(run.context, &planned).await.map(Some)
 }
 
 /// What the attempts so far have left of the money that the dispatch may cost.

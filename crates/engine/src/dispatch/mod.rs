@@ -24,15 +24,19 @@ use crate::{
     direct::{Company, Way, needs_opencode},
     experience::learned,
     recover::recover_abandoned,
-    server::{acquire, give_up, project_stamps, refresh_instance},
+    server::{acquire, give_up, has_read, project_stamps, refresh_instance, retire_unreadable},
     tidy::tidy,
 };
 use attempt::twice;
+use futures_util::future::BoxFuture;
 use hops::{Run, run_hops};
 use prepare::{Directory, prepare, prepare_alone};
 use station::{Station, late, leave};
-use std::time::{Duration, Instant};
-use switchyard_agents::opencode::Sink;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use switchyard_agents::opencode::{ApiError, Approver, Sink};
 use switchyard_core::{
     DispatchId, Nano,
     budget::Urgency,
@@ -94,6 +98,8 @@ pub struct Options {
     /// A server of its own by this name, for a new session.
     pub slot: Option<String>,
     pub session_model: SessionModel,
+    /// Who decides about permissions that its agent asks for; without anybody the configuration does.
+    pub approver: Option<Arc<dyn Approver>>,
 }
 
 /// Whether a session may be gone on with by another model than the one that it had last.
@@ -126,6 +132,7 @@ impl Default for Options {
             observed_as: None,
             slot: None,
             session_model: SessionModel::Same,
+            approver: None,
         }
     }
 }
@@ -159,48 +166,59 @@ impl Options {
 }
 
 /// Runs the request to its end. A refusal means that nothing was sent to any model.
-pub async fn dispatch(
-    context: &Context,
-    request: &Request,
-    options: &Options,
-    sink: &Sink,
-    cancel: &CancellationToken,
-) -> Result<DispatchReport, Refusal> {
-    let began = Instant::now();
-    check_locally(&context.config, request)?;
-    if options.via == Some(Via::Direct)
-        && let Some(why) = needs_opencode(context, request)
-    {
-        return Err(Refusal::NotDirect(why.to_owned()));
-    }
-    if let Some(report) = without_server(context, request, options, sink, cancel, began).await? {
-        return Ok(report);
-    }
-    let want = session::wanted_server(context, request, options.slot.as_deref()).await?;
-    let mut tries = 0;
-    loop {
-        let id = options.id.filter(|_| tries == 0).unwrap_or_else(|| DispatchId(Uuid::now_v7()));
-        let acquired = tokio::select! {
-            acquired = acquire(context, id, &want) => acquired?,
-            () = cancel.cancelled() => return Err(Refusal::Cancelled),
-        };
-        tracing::debug!(%id, server = acquired.home, "a server is acquired");
-        let managed = acquired.managed;
-        let station = OnceCell::new_with(Some(Station::new(acquired, request)));
-        let run = Run { context, request, options, station: &station, id, sink, cancel };
-        let result = on_server(run, began).await;
-        let lost = matches!(&result, Err(Refusal::Api(error)) if error.is_server_lost());
-        if let (Some(server), true) = (managed, lost) {
-            give_up(context, server).await;
+// Boxed, so that the body is compiled once and not in every crate that awaits it.
+pub fn dispatch<'a>(
+    context: &'a Context,
+    request: &'a Request,
+    options: &'a Options,
+    sink: &'a Sink,
+    cancel: &'a CancellationToken,
+) -> BoxFuture<'a, Result<DispatchReport, Refusal>> {
+    Box::pin(async move {
+        let began = Instant::now();
+        check_locally(&context.config, request)?;
+        if options.via == Some(Via::Direct)
+            && let Some(why) = needs_opencode(context, request)
+        {
+            return Err(Refusal::NotDirect(why.to_owned()));
         }
-        leave(station, context, id).await;
-        tries += 1;
-        // Nothing has been sent to a model: another server may take it.
-        if lost && managed.is_some() && tries < 2 {
-            continue;
+        if let Some(report) = without_server(context, request, options, sink, cancel, began).await? {
+            return Ok(report);
         }
-        return result;
-    }
+        let want = session::wanted_server(context, request, options.slot.as_deref()).await?;
+        let mut tries = 0;
+        loop {
+            let id = options.id.filter(|_| tries == 0).unwrap_or_else(|| DispatchId(Uuid::now_v7()));
+            let acquired = tokio::select! {
+                acquired = acquire(context, id, &want) => acquired?,
+                () = cancel.cancelled() => return Err(Refusal::Cancelled),
+            };
+            tracing::debug!(%id, server = acquired.home, "a server is acquired");
+            let managed = acquired.managed;
+            let read_before = managed.is_some_and(|server| has_read(context, server, &request.directory));
+            let station = OnceCell::new_with(Some(Station::new(acquired, request)));
+            let run = Run { context, request, options, station: &station, id, sink, cancel };
+            let result = on_server(run, began).await;
+            let another_may_do = match (&result, managed) {
+                (Err(Refusal::Api(error)), Some(server)) if error.is_server_lost() => {
+                    give_up(context, server).await;
+                    true
+                }
+                (Err(Refusal::Api(ApiError::Configuration { .. })), Some(server)) => {
+                    // Only a server that has not read this directory before reports the files as they are now.
+                    retire_unreadable(context, server, &request.directory).await && read_before
+                }
+                _ => false,
+            };
+            leave(station, context, id).await;
+            tries += 1;
+            // Nothing has been sent to a model, so the request may go to another server.
+            if another_may_do && tries < 2 {
+                continue;
+            }
+            return result;
+        }
+    })
 }
 
 /// A dispatch whose model can be asked directly. It needs no server, unless another model has to be asked in the end.

@@ -7,6 +7,7 @@ use crate::{
     budget,
     catalogue::{self, Extent, Refresh, Settings, Shelf},
     choose::question,
+    classification::classified,
     experience::{self, Trying},
     server::{Acquired, project_stamps},
 };
@@ -18,7 +19,7 @@ use switchyard_core::{
     config::Config,
     dispatch::{Mode, Request},
     nearest::nearest,
-    route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, classify, resolve},
+    route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, resolve},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{ErrorKind, SessionState};
@@ -118,7 +119,10 @@ async fn advised(
     wish: Option<AgentWish>,
     lines: &[Line],
 ) -> Result<Advice, Refusal> {
-    let classified = options.classify.then(|| classify(&request.prompt, request.images.len(), &context.config));
+    let classified = match options.classify {
+        true => Some(classified(context, &request.prompt, request.images.len(), &request.directory).await),
+        false => None,
+    };
     let budget = budget::advice(context, lines, options.urgency);
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };

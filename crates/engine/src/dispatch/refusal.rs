@@ -43,8 +43,12 @@ pub enum Refusal {
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Configuration(String),
-    #[error("refused by the budget: {why}")]
-    Budget { why: String },
+    #[error("not sent: {why}")]
+    Budget {
+        why: String,
+        /// The next command to try, when there is a better one than for any refusal by a limit.
+        next: Option<String>,
+    },
     #[error("cancelled before anything was sent")]
     Cancelled,
 }

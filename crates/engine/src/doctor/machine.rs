@@ -71,7 +71,7 @@ pub fn quoted(path: &Path) -> String {
 }
 
 pub(super) async fn tools(patient: &Patient<'_>, has_binary: bool) -> Vec<Finding> {
-    let asked = tokio::task::spawn_blocking(|| Git { deadline: GIT, ..Git::default() }.version()).await;
+    let asked = tokio::task::spawn_blocking(|| Git { idle_deadline: GIT, ..Git::default() }.version()).await;
     let git = match asked {
         Ok(Ok(version)) => Finding::ok(Area::Machine, "git", version),
         Ok(Err(GitError::Missing)) => {

@@ -100,7 +100,10 @@ fn version(site: &Site, binary: &Path) -> Result<String, String> {
         .current_dir(scratch.path("project"));
     let finished = bounded::run(&mut command, VERSION).map_err(|error| match error {
         RunError::Start(source) | RunError::Wait(source) => source.to_string(),
-        RunError::Deadline { .. } => format!("it did not say its version within {} s", VERSION.as_secs()),
+        RunError::Deadline { .. } | RunError::Idle { .. } => {
+            format!("it did not say its version within {} s", VERSION.as_secs())
+        }
+        RunError::TooLarge { .. } => "it says no version, so it is not OpenCode".to_owned(),
     })?;
     let said = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
     let is_version =

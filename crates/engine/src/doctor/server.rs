@@ -12,6 +12,7 @@ use switchyard_agents::opencode::ApiError;
 use switchyard_core::{
     DispatchId, duration,
     route::{Catalogue, Provider, Source},
+    size,
 };
 use switchyard_store::ServerState;
 use uuid::Uuid;
@@ -103,7 +104,7 @@ async fn managed(context: &Context) -> Vec<Finding> {
 
 fn managed_server(context: &Context, server: &ServerStatus) -> Finding {
     let name = "managed";
-    let memory = server.resident_bytes >> 20;
+    let memory = size::show(server.resident_bytes);
     let stop = "switchyard opencode stop";
     match (&server.version, server.record.state) {
         (Some(version), ServerState::Ready | ServerState::Draining) => {
@@ -111,7 +112,7 @@ fn managed_server(context: &Context, server: &ServerStatus) -> Finding {
                 Some(limit) => format!("ends after {} without use", duration::show(limit)),
                 None => "stays until it is stopped".to_owned(),
             };
-            let detail = format!("{} answers, OpenCode {version}, {memory} MiB; {unused}", server.record.url);
+            let detail = format!("{} answers, OpenCode {version}, {memory}; {unused}", server.record.url);
             Finding::ok(Area::Server, name, detail)
         }
         (_, ServerState::Starting) => Finding::ok(Area::Server, name, "it is just starting"),

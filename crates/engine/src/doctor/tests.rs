@@ -86,7 +86,7 @@ fn paths_are_quoted_for_a_shell() {
 /// A machine without OpenCode, with a broken store, broken settings and an open data directory.
 #[tokio::test]
 async fn everything_that_can_be_seen_is_seen_when_all_else_is_broken() {
-    let root = tempfile::tempdir().unwrap();
+    let root = switchyard_testkit::Scratch::of_test();
     std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut config = Layered::merge(&[]).unwrap().config;
     config.server.binary = "/no/such/opencode".to_owned();

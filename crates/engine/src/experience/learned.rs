@@ -3,13 +3,13 @@
 use super::{asked_by_text, repository_name};
 use crate::{
     Context, Options,
+    classification::classified_before,
     dispatch::{Hops, Learning, Made, is_total_timeout},
 };
 use switchyard_core::{
     DispatchId,
     dispatch::{Request, Selector},
     pattern::{Deadline, Evidence, FailureMode, Verdict, remembered},
-    route::classify,
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::NewOutcome;
@@ -77,7 +77,7 @@ fn task_type(context: &Context, request: &Request, options: &Options, first: &Ma
         return name.clone();
     }
     let said = options.task_type.clone().or_else(|| first.resolution.task_type.clone());
-    let looks = || classify(subject(request, options), request.images.len(), &context.config).task_type;
+    let looks = || classified_before(context, subject(request, options), request.images.len()).task_type;
     said.or_else(looks).unwrap_or_default()
 }
 

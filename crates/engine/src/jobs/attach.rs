@@ -3,7 +3,7 @@
 use super::JobError;
 use crate::Context;
 use std::path::{Path, PathBuf};
-use switchyard_core::dispatch::Image;
+use switchyard_core::{dispatch::Image, size};
 use switchyard_host::paths::{private_dir, write_private};
 use uuid::Uuid;
 
@@ -72,7 +72,8 @@ fn look(directory: &Path, file: &Path, most_mib: u64) -> Result<(String, Vec<u8>
         return Err(JobError::usage(format!("the attachment {shown} is no file"), "attach files, one by one"));
     };
     if meta.len() > most_mib << 20 {
-        let message = format!("the attachment {shown} is too large: {} MiB, at most {most_mib}", meta.len() >> 20);
+        let (found, most) = (size::show(meta.len()), size::show(most_mib << 20));
+        let message = format!("the attachment {shown} is too large: {found}, at most {most}");
         return Err(JobError::usage(message, "make it smaller, or raise jobs.attachment_mib"));
     }
     let bytes = std::fs::read(&real).map_err(|error| {
@@ -80,7 +81,8 @@ fn look(directory: &Path, file: &Path, most_mib: u64) -> Result<(String, Vec<u8>
     })?;
     let is_text = bytes.len() <= MOST_TEXT && std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
     if Image::sniff(&bytes).is_none() && !is_text {
-        let message = format!("the attachment {shown} is neither an image nor a text of at most {MOST_TEXT} bytes");
+        let most = size::show(MOST_TEXT as u64);
+        let message = format!("the attachment {shown} is neither an image nor a text of at most {most}");
         return Err(JobError::usage(message, "images: PNG, JPEG, GIF or WebP; name other files in the task instead"));
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };

@@ -65,12 +65,13 @@ async fn message(context: &Context, start: &Start) -> Result<Started, JobError> 
         backend: start.backend,
         force_new: start.force_new,
         sticky: start.model.as_deref().filter(|_| is_sticky),
+        names_model: start.model.is_some(),
     };
     let seated = seat(context, &call).await?;
     notes.extend(seated.notes);
     let worker = seated.worker;
     // A model for this message alone, or an image that the worker's own model has to be able to see.
-    let reference = start.model.as_deref().filter(|_| !is_sticky);
+    let reference = start.model.as_deref().filter(|_| !is_sticky).or(seated.next.as_deref());
     let own = Some(worker.reference.as_str()).filter(|_| worker.policy == ModelPolicy::Sticky);
     let wish = Wish {
         reference: reference.or(own),
@@ -106,7 +107,7 @@ async fn could_do(context: &Context, start: &Start, name: &str, images: usize) -
     let live = context.store.worker(name).await.ok().filter(|worker| worker.stopped_at.is_none());
     let (profile_name, settings) = profile(&context.config, live.as_ref().map_or(name, |worker| &worker.profile))?;
     let own =
-        live.as_ref().filter(|worker| worker.policy == ModelPolicy::Sticky).map(|worker| worker.reference.as_str());
+        live.as_ref().filter(|worker| worker.policy != ModelPolicy::Dynamic).map(|worker| worker.reference.as_str());
     let wish = Wish {
         reference: start.model.as_deref().or(own),
         profile: Some(profile_name),
@@ -300,7 +301,7 @@ async fn told(
 
 pub(super) fn policy_word(policy: ModelPolicy) -> &'static str {
     match policy {
-        ModelPolicy::Dynamic => "dynamic",
+        ModelPolicy::Dynamic | ModelPolicy::Next => "dynamic",
         ModelPolicy::Sticky => "sticky",
     }
 }

@@ -4,24 +4,27 @@ use super::{
     JobError,
     begin::policy_word,
     show::rfc3339,
-    workers::{base_choice, let_go, profile, set_model, standing},
+    workers::{base_choice, draft, let_go, profile, standing},
 };
 use crate::Context;
 use serde::Serialize;
 use std::path::Path;
 use switchyard_core::{
-    job::{JobState, Standing},
+    job::{Choice, JobState, Standing},
     nearest::nearest,
+    route::ModelPolicy,
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{JobFilter, WorkerRecord};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
-    /// A model that stays until it is reset. With `respawn` the conversation begins anew.
+    /// A model that stays until it is reset or, with the policy `Next`, is for the next message alone. A profile without a
+    /// worker gets one. With `respawn` the conversation begins anew.
     ModelSet {
         worker: String,
         model: String,
+        policy: ModelPolicy,
         respawn: bool,
     },
     ModelReset {
@@ -36,11 +39,13 @@ pub enum Op {
 /// A worker as it is told.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkerView {
+    /// The same as its name.
+    pub id: String,
     pub name: String,
     pub profile: String,
     pub directory: String,
     pub backend: String,
-    /// `fresh`, `idle`, `busy`, `gone`, `silent` or `stopped`.
+    /// `fresh`, `idle`, `busy`, `asleep` (its server has ended, and its conversation is resumed), `silent` or `stopped`.
     pub state: String,
     pub reference: String,
     pub model: String,
@@ -58,10 +63,16 @@ pub struct WorkerView {
 /// Does what is asked, and returns the worker as it is then.
 pub async fn operate(context: &Context, directory: &Path, op: &Op) -> Result<WorkerView, JobError> {
     let changed = match op {
-        Op::ModelSet { worker, model, respawn } => {
-            change_model(context, directory, worker, Some(model), *respawn).await?
-        }
-        Op::ModelReset { worker, respawn } => change_model(context, directory, worker, None, *respawn).await?,
+        Op::ModelSet { .. } | Op::ModelReset { .. } => match with_model(context, directory, op).await? {
+            Planned::New(worker) => {
+                context.store.add_worker(&worker).await?;
+                worker
+            }
+            Planned::Changed(worker) => {
+                context.store.change_worker(&worker, now_micros()).await?;
+                context.store.worker(&worker.name).await?
+            }
+        },
         Op::Stop { worker } => stop(context, directory, worker).await?,
     };
     worker_view(context, &changed).await
@@ -69,37 +80,51 @@ pub async fn operate(context: &Context, directory: &Path, op: &Op) -> Result<Wor
 
 /// The worker as it would be then. Nothing is changed.
 pub async fn would_be(context: &Context, directory: &Path, op: &Op) -> Result<WorkerView, JobError> {
-    let (Op::ModelSet { worker, .. } | Op::ModelReset { worker, .. } | Op::Stop { worker }) = op;
-    let found = find(context, directory, worker).await?;
-    let model = match op {
-        Op::ModelSet { model, .. } => Some(model.as_str()),
-        Op::ModelReset { .. } => None,
-        Op::Stop { .. } => return worker_view(context, &found).await,
-    };
-    let (_, settings) = profile(&context.config, &found.profile)?;
-    let choice = base_choice(context, &found.profile, &settings, Path::new(&found.directory), model).await?;
-    let changed = WorkerRecord {
-        reference: choice.reference,
-        model: choice.model.to_string(),
-        policy: choice.policy,
-        reason: choice.reason,
-        ..found
+    let changed = match op {
+        Op::ModelSet { .. } | Op::ModelReset { .. } => match with_model(context, directory, op).await? {
+            Planned::New(worker) | Planned::Changed(worker) => worker,
+        },
+        Op::Stop { worker } => find(context, directory, worker).await?,
     };
     worker_view(context, &changed).await
 }
 
-async fn change_model(
-    context: &Context,
-    directory: &Path,
-    name: &str,
-    model: Option<&str>,
-    respawn: bool,
-) -> Result<WorkerRecord, JobError> {
-    let worker = find(context, directory, name).await?;
+/// What is to be written.
+enum Planned {
+    New(WorkerRecord),
+    Changed(WorkerRecord),
+}
+
+/// The worker with its other model, not yet written.
+async fn with_model(context: &Context, directory: &Path, op: &Op) -> Result<Planned, JobError> {
+    let (Op::ModelSet { worker: name, .. } | Op::ModelReset { worker: name, .. } | Op::Stop { worker: name }) = op;
+    let (model, policy, respawn) = match op {
+        Op::ModelSet { model, policy, respawn, .. } => (Some(model.as_str()), *policy, *respawn),
+        Op::ModelReset { respawn, .. } => (None, ModelPolicy::Dynamic, *respawn),
+        Op::Stop { .. } => (None, ModelPolicy::Dynamic, false),
+    };
+    let worker = match find(context, directory, name).await {
+        Err(error) if error.class == "usage" && model.is_some() && context.config.profiles.contains_key(name) => {
+            let (profile_name, settings) = profile(&context.config, name)?;
+            let choice = base_choice(context, profile_name, &settings, directory, model).await?;
+            let choice = Choice { policy, ..choice };
+            let directory = directory.to_string_lossy();
+            return draft(context, profile_name, &settings, &directory, settings.backend, choice)
+                .await
+                .map(Planned::New);
+        }
+        found => found?,
+    };
     let (_, settings) = profile(&context.config, &worker.profile)?;
     let choice = base_choice(context, &worker.profile, &settings, Path::new(&worker.directory), model).await?;
     let worker = if respawn { WorkerRecord { session: None, server: None, process: None, ..worker } } else { worker };
-    set_model(context, &worker, &choice).await
+    Ok(Planned::Changed(WorkerRecord {
+        reference: choice.reference,
+        model: choice.model.to_string(),
+        policy,
+        reason: choice.reason,
+        ..worker
+    }))
 }
 
 async fn stop(context: &Context, directory: &Path, name: &str) -> Result<WorkerRecord, JobError> {
@@ -178,10 +203,11 @@ async fn worker_view(context: &Context, worker: &WorkerRecord) -> Result<WorkerV
         _ if working_on.is_some() => "busy",
         Standing::Fresh => "fresh",
         Standing::Alive => "idle",
-        Standing::ProcessGone => "gone",
+        Standing::Asleep => "asleep",
         Standing::Silent => "silent",
     };
     Ok(WorkerView {
+        id: worker.name.clone(),
         name: worker.name.clone(),
         profile: worker.profile.clone(),
         directory: worker.directory.clone(),

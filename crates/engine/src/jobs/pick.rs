@@ -6,6 +6,7 @@ use crate::{
     budget::Purse,
     catalogue::Refresh,
     choose::{Task, decide},
+    classification::ask_ahead,
     dispatch::Refusal,
 };
 use std::path::Path;
@@ -38,6 +39,9 @@ pub(super) async fn pick(context: &Context, wish: &Wish<'_>) -> Result<Choice, J
         other => other.is_explicit(),
     };
     let classify = wish.profile.is_none() && selector == Selector::Default;
+    if classify {
+        ask_ahead(context, wish.text, wish.needs.images, wish.directory).await;
+    }
     let task = Task {
         selector,
         text: classify.then_some(wish.text),

@@ -3,11 +3,11 @@
 use super::{JobError, Start, Started, ensure::ensure_runner};
 use crate::{
     Context,
-    supervise::{AddError, NewTaskOrder, add},
+    supervise::{AddError, Defaults, NewTaskOrder, add},
 };
 use switchyard_core::{
     budget::Urgency,
-    task::{Agent, Deliver, Gate, Place, TaskSpec},
+    task::{Agent, Deliver, Gate, Place, TaskSpec, Verification},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{BatchRecord, ErrorKind};
@@ -44,6 +44,7 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
         labels: Vec::new(),
         deliver,
         gate: Gate::Closed,
+        verification: Verification::default(),
         diagnoses: None,
         todo: None,
     };
@@ -59,6 +60,7 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
         priority: 0,
         depends_on: Vec::new(),
         spec,
+        defaults: Defaults::None,
     };
     let ids = add(context, vec![order]).await.map_err(refused)?;
     let Some(id) = ids.into_iter().next() else {

@@ -5,8 +5,6 @@ use crate::Context;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Whoever waits hears something at least so often: clients give up on what is silent.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 /// Of what happened since a cursor, so much is read.
 const PAGES: usize = 10;
 const PAGE: u32 = 500;
@@ -74,7 +72,7 @@ pub async fn wait(
             };
             return Ok(Waited { views, timed_out, news, cursor: reached.to_string() });
         }
-        let quiet = Instant::now() + SIGN_OF_LIFE;
+        let quiet = context.config.jobs.progress_every.0.map_or(deadline, |every| Instant::now() + every);
         tokio::select! {
             () = listener.about(ids) => {}
             () = sleep_until(quiet.min(deadline)) => {

@@ -39,6 +39,8 @@ pub(super) struct Call<'a> {
     pub force_new: bool,
     /// Another model from now on.
     pub sticky: Option<&'a str>,
+    /// Whether the message names a model for itself alone.
+    pub names_model: bool,
 }
 
 /// The worker that takes the message, the model that it has, and what should be said about it.
@@ -47,6 +49,8 @@ pub(super) struct Seated {
     pub worker: WorkerRecord,
     pub profile: WorkerProfile,
     pub notes: Vec<String>,
+    /// The model that was set for its next message, which is this one.
+    pub next: Option<String>,
 }
 
 /// The settings of a profile. One without any works with the ordinary ones.
@@ -93,6 +97,7 @@ async fn try_seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError
     let fingerprint = fingerprint(&settings);
     let base = base_choice(context, profile_name, &settings, call.directory, call.sticky).await?;
     let mut notes = Vec::new();
+    let mut inherited = None;
     if !call.force_new {
         let mine = workers.iter().filter(|worker| {
             worker.profile == profile_name && worker.stopped_at.is_none() && worker.directory == directory
@@ -111,22 +116,36 @@ async fn try_seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError
             };
             let found = Found { wanted: as_found(worker), standing: standing(context, worker).await };
             match reusable(&found, &wanted) {
-                Ok(()) => return Ok(Seated { worker: worker.clone(), profile: settings, notes }),
+                Ok(()) => {
+                    if found.standing == Standing::Asleep {
+                        require_room(context, &workers, worker.backend)?;
+                        notes.push(format!("the server of {} has ended; its conversation is resumed", worker.name));
+                    }
+                    let takes_next = worker.policy == ModelPolicy::Next && !call.names_model;
+                    let next = takes_next.then(|| worker.reference.clone());
+                    // Taken before the message is there: of two at the same moment one has it.
+                    let worker = if takes_next { set_model(context, worker, &base).await? } else { worker.clone() };
+                    return Ok(Seated { worker, profile: settings, notes, next });
+                }
                 // The conversation goes on; only its model is another from now on.
                 Err(Mismatch::Model | Mismatch::Policy) if call.sticky.is_some() => {
                     let changed = set_model(context, worker, &expected).await?;
-                    return Ok(Seated { worker: changed, profile: settings, notes });
+                    return Ok(Seated { worker: changed, profile: settings, notes, next: None });
                 }
                 Err(mismatch) => {
                     notes.push(format!("{} is not used: {}", worker.name, mismatch.reason()));
+                    if worker.policy == ModelPolicy::Sticky && call.sticky.is_none() {
+                        inherited = Some(expected);
+                    }
                     retire(context, worker, mismatch).await?;
                 }
             }
         }
     }
-    let worker = make(context, profile_name, &directory, backend, fingerprint, base).await?;
+    let worker = draft(context, profile_name, &settings, &directory, backend, inherited.unwrap_or(base)).await?;
+    context.store.add_worker(&worker).await?;
     notes.push(format!("a new worker was made: {}", worker.name));
-    Ok(Seated { worker, profile: settings, notes })
+    Ok(Seated { worker, profile: settings, notes, next: None })
 }
 
 /// The model that the worker should have: what was set for good, else what its profile means now.
@@ -141,7 +160,8 @@ async fn expected(
         return Ok(base.clone());
     }
     let directory = Path::new(&worker.directory);
-    base_choice(context, &worker.profile, settings, directory, Some(&worker.reference)).await
+    let choice = base_choice(context, &worker.profile, settings, directory, Some(&worker.reference)).await?;
+    Ok(Choice { policy: worker.policy, ..choice })
 }
 
 pub(super) async fn base_choice(
@@ -187,14 +207,14 @@ pub(super) async fn standing(context: &Context, worker: &WorkerRecord) -> Standi
     }
     let (Some(_), Some(process)) = (&worker.session, &worker.process) else { return Standing::Fresh };
     if is_gone(process) {
-        return Standing::ProcessGone;
+        return Standing::Asleep;
     }
     let servers = context.store.servers().await.unwrap_or_default();
     let Some(server) = servers.into_iter().find(|server| Some(server.id) == worker.server) else {
-        return Standing::ProcessGone;
+        return Standing::Asleep;
     };
     let client = endpoint_of(context, &server).ok().and_then(|endpoint| Client::new(&endpoint).ok());
-    let Some(client) = client else { return Standing::ProcessGone };
+    let Some(client) = client else { return Standing::Asleep };
     match client.health(PROBE).await {
         Ok(health) if health.healthy => Standing::Alive,
         _ => Standing::Silent,
@@ -203,7 +223,7 @@ pub(super) async fn standing(context: &Context, worker: &WorkerRecord) -> Standi
 
 /// A worker that cannot be used again goes, unless it still has work in its line.
 async fn retire(context: &Context, worker: &WorkerRecord, mismatch: Mismatch) -> Result<(), JobError> {
-    let dead = matches!(mismatch, Mismatch::ProcessGone | Mismatch::Silent | Mismatch::Stopped);
+    let dead = matches!(mismatch, Mismatch::Silent | Mismatch::Stopped);
     let changed = matches!(mismatch, Mismatch::Model | Mismatch::Fingerprint | Mismatch::Policy | Mismatch::Backend);
     if !dead && !changed {
         return Ok(());
@@ -237,16 +257,12 @@ pub(super) async fn let_go(context: &Context, worker: &WorkerRecord) {
     }
 }
 
-async fn make(
-    context: &Context,
-    profile: &str,
-    directory: &str,
-    backend: Backend,
-    fingerprint: String,
-    choice: Choice,
-) -> Result<WorkerRecord, JobError> {
-    let workers = context.store.workers().await?;
-    let live: Vec<&WorkerRecord> = workers.iter().filter(|worker| worker.stopped_at.is_none()).collect();
+/// Whether another worker with a server, or with a place on the shared one, may be at work.
+fn require_room(context: &Context, workers: &[WorkerRecord], backend: Backend) -> Result<(), JobError> {
+    // One whose server has ended takes no room.
+    let takes_room =
+        |worker: &&WorkerRecord| worker.stopped_at.is_none() && !worker.process.as_ref().is_some_and(is_gone);
+    let live: Vec<&WorkerRecord> = workers.iter().filter(takes_room).collect();
     let own = live.iter().filter(|worker| worker.backend == Backend::Server).count();
     let jobs = &context.config.jobs;
     let (most, setting, count) = match backend {
@@ -261,11 +277,25 @@ async fn make(
         );
         return Err(JobError::usage(format!("there are {count} workers already, at most {most}"), hint));
     }
+    Ok(())
+}
+
+/// A worker that is still to be added, under a name that is free.
+pub(super) async fn draft(
+    context: &Context,
+    profile: &str,
+    settings: &WorkerProfile,
+    directory: &str,
+    backend: Backend,
+    choice: Choice,
+) -> Result<WorkerRecord, JobError> {
+    let workers = context.store.workers().await?;
+    require_room(context, &workers, backend)?;
     let taken = |name: &str| workers.iter().any(|worker| worker.name == name && worker.stopped_at.is_none());
     let names = std::iter::once(profile.to_owned()).chain((2..).map(|number| format!("{profile}-{number}")));
     let name = names.into_iter().find(|name| !taken(name)).unwrap_or_else(|| profile.to_owned());
     let now = now_micros();
-    let worker = WorkerRecord {
+    Ok(WorkerRecord {
         name,
         profile: profile.to_owned(),
         directory: directory.to_owned(),
@@ -274,7 +304,7 @@ async fn make(
         model: choice.model.to_string(),
         policy: choice.policy,
         reason: choice.reason,
-        fingerprint,
+        fingerprint: fingerprint(settings),
         session: None,
         server: None,
         process: None,
@@ -282,9 +312,7 @@ async fn make(
         created_at: now,
         used_at: now,
         version: 1,
-    };
-    context.store.add_worker(&worker).await?;
-    Ok(worker)
+    })
 }
 
 /// Gives a worker another model. Its conversation stays.

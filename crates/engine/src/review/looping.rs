@@ -6,10 +6,11 @@ use crate::{
     Context,
     batch::{BatchReport, Step as BatchStep, Target},
     dispatch::{DispatchReport, Options},
+    in_thread,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 use switchyard_agents::opencode::Sink;
 use switchyard_core::{
     DispatchId, Nano,
@@ -24,6 +25,9 @@ use switchyard_host::clock::now_micros;
 use switchyard_store::Judgement;
 use tokio_util::sync::CancellationToken;
 
+/// Reads a change, in a thread that may be blocked.
+pub type DiffReader = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
 /// Who reviews and who mends, where, and with how much money in all.
 pub struct Loop<'a> {
     pub context: &'a Context,
@@ -35,7 +39,7 @@ pub struct Loop<'a> {
     pub limits: Limits,
     pub max_cost: Option<Nano>,
     /// The change as it is now, or why it cannot be read.
-    pub diff: &'a (dyn Fn() -> Result<String, String> + Sync),
+    pub diff: DiffReader,
     pub sink: &'a Sink,
     pub cancel: &'a CancellationToken,
 }
@@ -168,7 +172,8 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
                 return report;
             }
         };
-        let again = (job.diff)();
+        let read = Arc::clone(&job.diff);
+        let again = in_thread(move || read()).await.unwrap_or_else(|error| Err(error.to_string()));
         let change = match &again {
             Ok(again) if *again == diff => Change::None,
             Ok(_) => Change::Some,

@@ -4,7 +4,7 @@ mod fix;
 mod looping;
 
 pub use fix::{KIND as FIX_KIND, fix};
-pub use looping::{Change, Ended, Loop, LoopReport, Seen, mend_until_clean};
+pub use looping::{Change, DiffReader, Ended, Loop, LoopReport, Seen, mend_until_clean};
 
 use crate::{
     Context,

@@ -10,6 +10,7 @@ use super::{
     registry::prune,
 };
 use crate::{Context, owner::this_process};
+use futures_util::future::BoxFuture;
 use std::{collections::BTreeMap, fs::File, path::Path, process::Child, time::Duration};
 use switchyard_agents::opencode::{
     ApiError, Client, Endpoint, EventHub, TESTED_VERSION,
@@ -62,31 +63,38 @@ pub struct Acquired {
     pub warnings: Vec<String>,
 }
 
-pub async fn acquire(context: &Context, holder: DispatchId, want: &Want) -> Result<Acquired, ServerError> {
-    if !context.config.server.url.is_empty() {
-        return connect_named(context).await;
-    }
-    let binary = locate_binary(context)?;
-    let print = fingerprint(context, &binary.path);
-    let patience = context.config.server.start_timeout.0.unwrap_or(Duration::from_secs(600));
-    let deadline = Instant::now() + patience;
-    loop {
-        let servers = prune(context).await?;
-        for server in servers.iter().filter(|server| fits(server, &print, want)) {
-            if let Some(acquired) = try_lease(context, server, holder).await? {
-                return Ok(acquired);
+// Boxed, so that the body is compiled once and not in every crate that awaits it.
+pub fn acquire<'a>(
+    context: &'a Context,
+    holder: DispatchId,
+    want: &'a Want,
+) -> BoxFuture<'a, Result<Acquired, ServerError>> {
+    Box::pin(async move {
+        if !context.config.server.url.is_empty() {
+            return connect_named(context).await;
+        }
+        let binary = locate_binary(context)?;
+        let print = fingerprint(context, &binary.path);
+        let patience = context.config.server.start_timeout.0.unwrap_or(Duration::from_secs(600));
+        let deadline = Instant::now() + patience;
+        loop {
+            let servers = prune(context).await?;
+            for server in servers.iter().filter(|server| fits(server, &print, want)) {
+                if let Some(acquired) = try_lease(context, server, holder).await? {
+                    return Ok(acquired);
+                }
             }
+            let starting =
+                servers.iter().any(|server| server.state == ServerState::Starting && server.fingerprint == print);
+            if !starting {
+                start(context, &binary.path, &print, want, deadline).await?;
+            }
+            if Instant::now() >= deadline {
+                return Err(ServerError::DidNotStart("no server was ready in time".into()));
+            }
+            sleep(LOOK_AGAIN).await;
         }
-        let starting =
-            servers.iter().any(|server| server.state == ServerState::Starting && server.fingerprint == print);
-        if !starting {
-            start(context, &binary.path, &print, want, deadline).await?;
-        }
-        if Instant::now() >= deadline {
-            return Err(ServerError::DidNotStart("no server was ready in time".into()));
-        }
-        sleep(LOOK_AGAIN).await;
-    }
+    })
 }
 
 /// Gives a managed server back.
@@ -117,7 +125,7 @@ pub fn locate_with(
 
 async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
     let endpoint = Endpoint { url: context.config.server.url.clone(), password: context.server_password.clone() };
-    let client = Client::new(&endpoint)?;
+    let client = Client::new(&endpoint)?.with_call_timeout(context.config.server.call_timeout.0);
     let health = client.health(PATIENCE).await?;
     let hub = EventHub::start(&client);
     let mut warnings: Vec<String> = version_warning(&health.version).into_iter().collect();
@@ -157,7 +165,7 @@ async fn try_lease(
         Err(error) => return Err(error.into()),
     }
     if let Ok(endpoint) = endpoint_of(context, server) {
-        let client = Client::new(&endpoint)?;
+        let client = Client::new(&endpoint)?.with_call_timeout(context.config.server.call_timeout.0);
         let hub = EventHub::start(&client);
         let version = server.version.clone();
         let warnings = version_warning(&version).into_iter().collect();
@@ -231,6 +239,8 @@ async fn wait_ready(
     deadline: Instant,
 ) -> Result<(), ServerError> {
     loop {
+        // Looked at before the row: a keeper writes its reason there and then ends.
+        let ended = keeper.try_wait()?;
         let row = context.store.servers().await?.into_iter().find(|server| server.id == order.server);
         match row {
             Some(server) if server.state == ServerState::Ready => return Ok(()),
@@ -241,7 +251,7 @@ async fn wait_ready(
             }
             _ => {}
         }
-        if let Some(status) = keeper.try_wait()? {
+        if let Some(status) = ended {
             let log = log_file(&context.servers_dir(), order.server);
             return Err(ServerError::DidNotStart(format!("its keeper ended ({status}); see {}", log.display())));
         }

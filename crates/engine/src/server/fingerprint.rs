@@ -166,11 +166,11 @@ mod tests {
     fn soon<T: Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(look()));
-        receiver.recv_timeout(Duration::from_secs(1)).expect("it takes too long")
+        receiver.recv_timeout(Duration::from_secs(60)).expect("it takes too long")
     }
 
-    fn project() -> (tempfile::TempDir, PathBuf) {
-        let scratch = tempfile::tempdir().unwrap();
+    fn project() -> (switchyard_testkit::Scratch, PathBuf) {
+        let scratch = switchyard_testkit::Scratch::of_test();
         let directory = scratch.path().to_owned();
         fs::create_dir_all(directory.join(".git")).unwrap();
         fs::create_dir_all(directory.join(".opencode")).unwrap();

@@ -1,14 +1,14 @@
 //! What a managed server has read for one directory: the project's configuration, as stamps.
 //!
 //! OpenCode reads a project's configuration once, so the directory's instance is disposed of when the
-//! files have changed. One that it cannot read it remembers for as long as it lives, whatever becomes of the
-//! file: such a server gets no new work, and the next request meets one that reads again. One that others are
-//! using stays, though: a broken file is no reason to take a server from them.
+//! files have changed. A configuration that it cannot read stays in its memory until the server ends, even after
+//! the file is fixed: such a server gets no new work, and the next request uses another one. A server that other
+//! requests are using is kept: one broken file must not take their server away.
 
 use super::give_up;
 use crate::Context;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use switchyard_agents::opencode::{ApiError, Client};
 use switchyard_core::ServerId;
 use switchyard_host::paths::{private_dir, write_private};
@@ -23,8 +23,7 @@ pub(crate) async fn refresh_instance(
     stamps: &str,
 ) -> Option<String> {
     let server = server?;
-    let notes = context.servers_dir().join(format!("{server}.directories"));
-    let file = notes.join(short_hash(&directory.to_string_lossy()));
+    let file = note_file(context, server, directory);
     let stamp = short_hash(stamps);
     let noted = std::fs::read_to_string(&file).ok();
     if noted.as_deref() == Some(stamp.as_str()) {
@@ -37,22 +36,43 @@ pub(crate) async fn refresh_instance(
             return warning;
         }
     }
-    if let Err(ApiError::Configuration { .. }) = client.running().await {
-        // What is wrong, the requester is told by its next call.
-        if context.store.leases(server).await.is_ok_and(|leases| leases.len() <= 1) {
-            give_up(context, server).await;
-        }
+    if let Err(ApiError::Configuration { .. }) = client.running_once_read().await {
+        // The requester's next call reports what is wrong.
+        retire_unreadable(context, server, directory).await;
         return None;
     }
     // Also when there was no answer: it may have been read, and then a later change has to be seen as one.
-    if let Err(error) = private_dir(&notes).and_then(|()| write_private(&file, stamp.as_bytes())) {
+    let written = file.parent().map_or(Ok(()), private_dir).and_then(|()| write_private(&file, stamp.as_bytes()));
+    if let Err(error) = written {
         tracing::warn!(%error, "the state of a project's configuration could not be noted");
     }
     None
 }
 
+/// Whether this server has read the directory's configuration before. If it has, an error that it reports may be
+/// older than the files.
+pub(crate) fn has_read(context: &Context, server: ServerId, directory: &Path) -> bool {
+    note_file(context, server, directory).exists()
+}
+
+/// Ends new work on a server that cannot read the directory's configuration, unless other requests use it. Returns
+/// whether it did.
+pub(crate) async fn retire_unreadable(context: &Context, server: ServerId, directory: &Path) -> bool {
+    drop(std::fs::remove_file(note_file(context, server, directory)));
+    let alone = context.store.leases(server).await.is_ok_and(|leases| leases.len() <= 1);
+    if alone {
+        give_up(context, server).await;
+    }
+    alone
+}
+
+fn note_file(context: &Context, server: ServerId, directory: &Path) -> PathBuf {
+    let notes = context.servers_dir().join(format!("{server}.directories"));
+    notes.join(short_hash(&directory.to_string_lossy()))
+}
+
 async fn read_again(client: &Client) -> Option<String> {
-    match client.running().await {
+    match client.running_once_read().await {
         // It was not read the last time, so there is nothing to dispose of.
         Err(ApiError::Configuration { .. }) => None,
         Ok(running) if running.is_empty() => client

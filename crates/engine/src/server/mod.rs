@@ -18,7 +18,7 @@ pub use registry::{ServerStatus, Stopped, prune, statuses, stop_all};
 
 pub(crate) use acquire::{OWN_SLOT, give_up, version_warning};
 pub(crate) use fingerprint::{fingerprint, project_stamps};
-pub(crate) use instance::{refresh_instance, short_hash};
+pub(crate) use instance::{has_read, refresh_instance, retire_unreadable, short_hash};
 pub(crate) use private::endpoint_of;
 
 /// Every process of a managed server carries the server's id in this variable. It is inherited by all

@@ -2,7 +2,13 @@
 //! dispatches leave, and decides when it has to end.
 
 use super::{ending::Ending, keeper::KeeperOrder};
-use crate::{Context, owner::is_gone, recover::recover_abandoned, tidy::tidy};
+use crate::{
+    Context,
+    owner::is_gone,
+    recover::recover_abandoned,
+    session_cost::{correct_home, correct_session},
+    tidy::tidy,
+};
 use std::time::Duration;
 use switchyard_agents::opencode::{Client, StopOutcome, stop_sessions};
 use switchyard_host::{GuardedChild, clock::now_micros, process::ProcessIdentity, tree};
@@ -32,6 +38,8 @@ pub(super) async fn watch(
     let mut next_health = Instant::now();
     let mut next_housekeeping = Instant::now() + TICK;
     let mut missed = 0;
+    // What a server that died here left unread can be read now.
+    let mut corrected = false;
     loop {
         tokio::select! {
             () = &mut terminated => return Ending::Told,
@@ -75,6 +83,7 @@ pub(super) async fn watch(
             next_housekeeping = Instant::now() + HOUSEKEEPING;
             // Runs of processes that died without a lease that could tell: on this server or on one before it.
             drop(recover_abandoned(context, None).await);
+            corrected = corrected || correct_home(context, client, &order.slot).await.is_ok();
             tidy(context, client, &order.slot).await;
         }
         if idle && drained(context, order).await {
@@ -96,6 +105,12 @@ pub(super) async fn delete_doomed(context: &Context, order: &KeeperOrder, client
         let stopped = stop_sessions(&client, std::slice::from_ref(&session.id)).await;
         if stopped == StopOutcome::Unreachable {
             return;
+        }
+        if stopped == StopOutcome::Stopped
+            && let Err(error) = correct_session(context, &client, &session.id).await
+        {
+            tracing::warn!(%error, session = session.id, "the cost of a session could not be corrected");
+            continue;
         }
         if stopped == StopOutcome::Stopped && client.delete_stopped_session(&session.id).await.is_ok() {
             session.state = SessionState::Deleted;

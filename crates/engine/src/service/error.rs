@@ -60,9 +60,10 @@ impl ToolError {
             RunError::Start(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing { command },
             RunError::Start(error) => Self::failed(command, format!("cannot be run: {error}"), &[]),
             RunError::Wait(error) => Self::failed(command, format!("was lost: {error}"), &[]),
-            RunError::Deadline { deadline, stderr } => {
+            RunError::Deadline { deadline, stderr } | RunError::Idle { idle: deadline, stderr } => {
                 Self::failed(command, format!("did not end within {} s", deadline.as_secs_f32()), stderr)
             }
+            RunError::TooLarge { limit } => Self::failed(command, format!("printed more than {limit} bytes"), &[]),
         }
     }
 

@@ -12,6 +12,7 @@ pub mod run;
 mod status;
 mod stored;
 mod template;
+mod testing;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ pub use place::{Place, PlaceError};
 pub use read::{Listing, ReadError, Target, TaskDirectory, UnitDirectory, find, list, units};
 pub use status::{Overview, TaskStatus, UnitStatus, status};
 pub use stored::{StoredTask, with_stored};
+pub use testing::{TestCommands, TestSource, Tested, run_test, testing};
 
 pub const SPEC_FILE: &str = "task-spec.md";
 pub const HANDOFF_FILE: &str = "handoff.md";

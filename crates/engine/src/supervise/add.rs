@@ -1,13 +1,16 @@
 //! Adding tasks: checked as far as that can be done before they run, so that a typing error is seen by whoever made it.
 
-use crate::{Context, dispatch::Refusal};
-use std::path::{Path, PathBuf};
+use crate::{Context, dispatch::Refusal, in_thread, settings_of};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 use switchyard_core::{
     route::{Selector, check_names},
     task::{Agent, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
 };
-use switchyard_host::{clock::now_micros, git::Git};
-use switchyard_store::{NewTask, StoreError};
+use switchyard_host::{clock::now_micros, git::Git, repository::repository_of};
+use switchyard_store::{BatchRecord, ErrorKind, NewTask, StoreError};
 
 /// A task as it is ordered. An empty base is what is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +21,16 @@ pub struct NewTaskOrder {
     pub priority: i64,
     pub depends_on: Vec<TaskId>,
     pub spec: TaskSpec,
+    pub defaults: Defaults,
+}
+
+/// Where that comes from which an order does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defaults {
+    /// Nowhere: it says everything.
+    None,
+    /// The user's settings for the repository. A delivery cannot be seen to be missing, so it is said here.
+    Repository { deliver: Option<Deliver> },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +53,8 @@ pub enum AddError {
     Cycle(String),
     #[error("work by a model needs a worktree: `--in-place` is for commands")]
     InPlace,
+    #[error("a verify command that has to fail first needs a verify command")]
+    NothingToFail,
     #[error(transparent)]
     Choice(#[from] Refusal),
     #[error(transparent)]
@@ -50,8 +65,23 @@ pub enum AddError {
 
 /// Checks and adds tasks, all or none, and returns their ids in the same order.
 pub async fn add(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<TaskId>, AddError> {
+    let unnamed: Vec<bool> = orders.iter().map(|order| order.batch.is_none()).collect();
     let tasks = check_orders(context, orders).await?;
+    let filled = tasks.iter().zip(unnamed).filter(|(_, unnamed)| *unnamed);
+    let batches: BTreeSet<&String> = filled.filter_map(|(new, _)| new.task.batch.as_ref()).collect();
+    for name in batches {
+        ensure_batch(context, name).await?;
+    }
     Ok(context.store.add_tasks(&tasks).await?)
+}
+
+/// A batch that the settings name need not be made by hand.
+async fn ensure_batch(context: &Context, name: &str) -> Result<(), StoreError> {
+    let batch = BatchRecord { name: name.to_owned(), concurrency: 0, paused: false, created_at: now_micros() };
+    match context.store.create_batch(&batch).await {
+        Err(error) if error.kind() != ErrorKind::Conflict => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// The tasks as they would be added. Whether their ids and batches are there is for the store to say.
@@ -59,7 +89,7 @@ pub async fn check_orders(context: &Context, orders: Vec<NewTaskOrder>) -> Resul
     let mut tasks = Vec::with_capacity(orders.len());
     let mut seen = None;
     for order in orders {
-        tasks.push(checked(context, order, &mut seen)?);
+        tasks.push(checked(context, order, &mut seen).await?);
     }
     refuse_cycles(context, &tasks).await?;
     Ok(tasks)
@@ -73,13 +103,17 @@ struct Seen {
     base: String,
 }
 
-fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<Seen>) -> Result<NewTask, AddError> {
+async fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<Seen>) -> Result<NewTask, AddError> {
+    fill_in(context, &mut order);
     let spec = &mut order.spec;
     if spec.description.trim().is_empty() {
         match &spec.agent {
             Agent::Command { command } if !command.trim().is_empty() => spec.description.clone_from(command),
             _ => return Err(AddError::Empty),
         }
+    }
+    if spec.verification.expect_red_first && spec.verify.is_empty() {
+        return Err(AddError::NothingToFail);
     }
     if let (Place::Directory, Agent::Opencode { .. }) = (spec.place, &spec.agent) {
         return Err(AddError::InPlace);
@@ -99,7 +133,7 @@ fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<Seen>) 
         }
         (None, None, None) => {}
     }
-    settle_place(spec, seen)?;
+    order.spec = settled(order.spec, seen).await?;
     let parent = order.parent.or_else(|| order.id.as_ref().and_then(TaskId::parent));
     if let Some(id) = order.id.as_ref().filter(|id| order.depends_on.contains(id)) {
         return Err(AddError::OnItself(id.clone()));
@@ -122,6 +156,31 @@ fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<Seen>) 
     Ok(NewTask { id: order.id, task })
 }
 
+fn fill_in(context: &Context, order: &mut NewTaskOrder) {
+    let Defaults::Repository { deliver } = order.defaults else { return };
+    if context.config.repository.is_empty() {
+        return;
+    }
+    let directory = std::path::absolute(&order.spec.repository).unwrap_or_default();
+    if let Some(top) = repository_of(&directory) {
+        let top = std::fs::canonicalize(&top).unwrap_or(top);
+        settings_of(&context.config, &top).fill(&mut order.spec, &mut order.batch, deliver);
+    }
+}
+
+/// Git is asked in a thread, since the server that adds the task serves others meanwhile.
+async fn settled(spec: TaskSpec, seen: &mut Option<Seen>) -> Result<TaskSpec, AddError> {
+    let repository = PathBuf::from(&spec.repository);
+    let mut known = seen.take();
+    let settling = in_thread(move || {
+        let mut spec = spec;
+        settle_place(&mut spec, &mut known).map(|()| (spec, known))
+    });
+    let (spec, known) = settling.await.map_err(|error| AddError::Git { repository, problem: error.to_string() })??;
+    *seen = known;
+    Ok(spec)
+}
+
 /// The repository becomes the top of the main working tree, the base a name that git knows.
 fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddError> {
     let asked = (spec.repository.clone(), spec.base.clone(), spec.deliver);
@@ -137,7 +196,7 @@ fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddE
         spec.repository = canonical(&directory);
         return Ok(());
     }
-    let Some(top) = switchyard_host::repository::repository_of(&directory) else {
+    let Some(top) = repository_of(&directory) else {
         return Err(AddError::NoRepository(directory));
     };
     let git = Git::default();
@@ -145,16 +204,24 @@ fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddE
     if git.head(&top).map_err(|error| problem(&error))?.is_none() {
         return Err(AddError::NoCommit(top));
     }
-    if spec.base.is_empty() {
-        git.default_base(&top).map_err(|error| problem(&error))?.name().clone_into(&mut spec.base);
-    } else if git.commit_of(&top, &spec.base).is_err() {
-        return Err(AddError::NoBase { repository: top, base: spec.base.clone() });
+    // In the directory where the user stands: a linked worktree is on a branch of its own.
+    if spec.base.is_empty() || spec.base == "HEAD" {
+        git.default_base(&directory).map_err(|error| problem(&error))?.name().clone_into(&mut spec.base);
     }
-    // What is no branch cannot be moved forward.
-    if spec.deliver != Deliver::Branch
-        && git.branch_commit(&top, &spec.base).map_err(|error| problem(&error))?.is_none()
-    {
-        return Err(AddError::NoBranch { repository: top, base: spec.base.clone() });
+    let name = spec.base.strip_prefix("refs/heads/").unwrap_or(&spec.base).to_owned();
+    if git.branch_commit(&top, &name).map_err(|error| problem(&error))?.is_some() {
+        spec.base = name;
+    } else {
+        // Anything else may mean another commit tomorrow.
+        let asked = std::mem::take(&mut spec.base);
+        spec.base = match git.commit_of(&directory, &asked) {
+            Ok(commit) => commit,
+            Err(_) => return Err(AddError::NoBase { repository: top, base: asked }),
+        };
+        // What is no branch cannot be moved forward.
+        if spec.deliver != Deliver::Branch {
+            return Err(AddError::NoBranch { repository: top, base: asked });
+        }
     }
     spec.repository = canonical(&top);
     *seen = Some(Seen { asked, repository: spec.repository.clone(), base: spec.base.clone() });

@@ -1,8 +1,10 @@
 //! The one way in which a task changes: read it, ask `core` what the event makes of it, write that with its audit
 //! row, its effects and its run; and begin again when somebody was faster.
 
-use crate::Context;
+use crate::{Context, settings_of};
 use serde_json::Value;
+use std::path::Path;
+use switchyard_core::config::Merging;
 use switchyard_core::task::{Agent, Change, Effect, Event, Illegal, Resumed, Slot, Step, TaskId, step};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
@@ -32,6 +34,8 @@ pub(crate) struct With {
     /// How long a run that follows another holds the task.
     pub(crate) lease_until: i64,
     pub(crate) receipt: Option<Value>,
+    /// For a claim: how its model was chosen.
+    pub(crate) route: Option<Value>,
 }
 
 /// What became of a claim, or of any other change.
@@ -39,7 +43,7 @@ pub(crate) struct With {
 pub(crate) enum Became {
     Done(Box<TaskRecord>),
     NoSlot(Slot),
-    NoMoney,
+    NoMoney { ceiling: usize, settled: i64, reserved: i64 },
 }
 
 /// Changes a task as somebody who holds nothing: a person, or a pulse.
@@ -88,10 +92,13 @@ pub(crate) async fn change_held(
 
 /// What nobody would hear of, or learn from, is not owed either.
 fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
-    let settings = &context.config.supervise;
     match effect {
-        Effect::Notify { .. } => !settings.notify_command.is_empty() || !settings.notify_url.is_empty(),
+        Effect::Notify { .. } => context.config.supervise.notifies(),
         Effect::Learn { .. } => matches!(record.task.spec.agent, Agent::Opencode { .. }),
+        Effect::RebaseSiblings => {
+            let repository = Path::new(&record.task.spec.repository);
+            settings_of(&context.config, repository).merge != Merging::Never
+        }
         Effect::Mark { .. } | Effect::Tidy | Effect::Diagnose => true,
     }
 }
@@ -146,7 +153,7 @@ async fn write(
         version: record.version,
         at: now,
         passed,
-        change: step.change,
+        change: Change { route: with.route.clone(), ..step.change },
         effects: step.effects.into_iter().filter(|effect| is_wanted(context, record, effect)).collect(),
         run,
         receipt: with.receipt.clone(),
@@ -155,6 +162,6 @@ async fn write(
         Changed::Done(record) => Some(Became::Done(record)),
         Changed::Stale => None,
         Changed::NoSlot(slot) => Some(Became::NoSlot(slot)),
-        Changed::NoMoney { .. } => Some(Became::NoMoney),
+        Changed::NoMoney { ceiling, settled, reserved } => Some(Became::NoMoney { ceiling, settled, reserved }),
     })
 }

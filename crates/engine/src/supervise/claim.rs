@@ -10,10 +10,12 @@ use super::{
 };
 use crate::{
     Context,
-    budget::{self, Purse},
+    budget::{self, Purse, Reservation},
     catalogue::Refresh,
     choose::{self, Decision, decide},
+    classification::ask_ahead,
     dispatch::Refusal,
+    in_thread,
     owner::{here, owner_of, this_process},
 };
 use std::path::Path;
@@ -22,6 +24,7 @@ use switchyard_core::{
     config::micros,
     dispatch::{Mode, Request},
     route::{Needs, Selector},
+    size,
     task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, TaskSpec, Wait, prompt, slots},
 };
 use switchyard_host::{
@@ -30,7 +33,7 @@ use switchyard_host::{
     git::{Git, GitError},
     space::free_bytes,
 };
-use switchyard_store::{NewRun, Reserve, RunNote, TaskRecord};
+use switchyard_store::{NewRun, RunNote, TaskRecord};
 use uuid::Uuid;
 
 /// What became of trying to start a task.
@@ -78,7 +81,7 @@ pub(crate) async fn claim(
         For::Itself => unfit(&record.task.spec),
         For::Any(_) => {
             let spec = record.task.spec.clone();
-            tokio::task::spawn_blocking(move || unfit(&spec)).await.ok().flatten()
+            in_thread(move || unfit(&spec)).await.ok().flatten()
         }
     };
     if let Some((cause, detail)) = looked {
@@ -93,14 +96,15 @@ pub(crate) async fn claim(
         Ok(chosen) => chosen,
         Err(event) => return put_off(context, &record, *event).await,
     };
-    let (dispatch, reserve) = match &chosen {
+    let reservation = match &chosen {
         Some(decision) => match reserve(context, &record.task, decision).await {
-            Ok(Some(reserve)) => (Some(DispatchId(Uuid::now_v7())), Some(reserve)),
-            Ok(None) => (None, None),
+            Ok(reservation) => reservation,
             Err(event) => return put_off(context, &record, *event).await,
         },
-        None => (None, None),
+        None => None,
     };
+    let dispatch = reservation.as_ref().map(|_| DispatchId(Uuid::now_v7()));
+    let route = chosen.as_ref().and_then(|decision| serde_json::to_value(&decision.resolution).ok());
     let (model, tier) = chosen.map(|decision| (decision.resolution.model, decision.resolution.tier)).unzip();
     let model = model.map(|model: ModelRef| model.to_string());
     let reserved = match whom {
@@ -123,10 +127,10 @@ pub(crate) async fn claim(
         worker,
         at: now,
         lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
-        reserve,
+        reserve: reservation.as_ref().map(|reservation| reservation.reserve.clone()),
         note: RunNote::default(),
     };
-    let with = With { run: Some(Box::new(run)), ..With::default() };
+    let with = With { run: Some(Box::new(run)), route, ..With::default() };
     fault(context, "claim");
     let became = match whom {
         For::Any(_) => attempt(context, &record, &Event::Claim, &with).await,
@@ -150,9 +154,13 @@ pub(crate) async fn claim(
             }
         },
         Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
-        Ok(Some(Became::NoMoney)) => {
+        Ok(Some(Became::NoMoney { ceiling, settled, reserved })) => {
             let until = now.saturating_add(micros(context.config.supervise.look_every));
-            let detail = "the budget has no room for another attempt at the moment".to_owned();
+            let over = reservation.map(|reservation| reservation.refused(ceiling, settled, reserved));
+            let detail = match over {
+                Some(over) => format!("the budget has no room for it now: {}", over.why),
+                None => "the budget has no room for it now".to_owned(),
+            };
             put_off(context, &record, Event::Postpone { until, wait: Wait::Budget, detail }).await
         }
         Ok(None) | Err(ChangeError::Illegal(_)) => Ok(Claimed::Gone),
@@ -216,8 +224,8 @@ fn no_space(context: &Context) -> Option<String> {
     let least = context.config.supervise.disk_reserve_mib.saturating_mul(1024 * 1024);
     match free_bytes(&context.paths.data_dir) {
         Ok(free) if free < least => {
-            let mib = free / (1024 * 1024);
-            Some(format!("only {mib} MiB are free in {}", context.paths.data_dir.display()))
+            let (free, least) = (size::show(free), size::show(least));
+            Some(format!("only {free} are free in {}, less than {least}", context.paths.data_dir.display()))
         }
         // One that cannot be asked is no reason to stop everything.
         _ => None,
@@ -254,6 +262,9 @@ fn unfit(spec: &TaskSpec) -> Option<(Cause, String)> {
 async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>, Box<Event>> {
     let Agent::Opencode { agent } = &task.spec.agent else { return Ok(None) };
     let selector = selector(context, task).map_err(|refusal| Box::new(refused(context, &refusal)))?;
+    if selector == Selector::Default {
+        ask_ahead(context, &task.spec.description, 0, Path::new(&task.spec.repository)).await;
+    }
     let tools = Needs { tools: true, ..Needs::default() };
     let avoid = avoided(task);
     let wanted = choose::Task {
@@ -271,8 +282,8 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>
     }
 }
 
-/// What the claim sets aside in its own transaction, so that no two claims count on the same money.
-async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<Option<Reserve>, Box<Event>> {
+/// What the claim reserves in its own transaction, so that no two claims count on the same money.
+async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<Option<Reservation>, Box<Event>> {
     let lines = budget::lines(context, concern(task)).await.map_err(|refusal| Box::new(refused(context, &refusal)))?;
     let Ok(model) = decision.listed.catalogue.find(&decision.resolution.model) else { return Ok(None) };
     let exact = Selector::Exact(decision.resolution.model.clone());
@@ -287,8 +298,8 @@ async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<
         steps: context.config.supervise.steps,
     };
     match budget::reserve_for(context, &planned).await {
-        Ok(reserve) => Ok(reserve),
-        Err(budget::OverBudget(why)) => Err(Box::new(refused(context, &Refusal::Budget { why }))),
+        Ok(reservation) => Ok(Some(reservation)),
+        Err(over) => Err(Box::new(refused(context, &over.into()))),
     }
 }
 

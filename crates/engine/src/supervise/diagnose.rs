@@ -1,11 +1,11 @@
 //! A look into a task that needs a person: once for each, in a task of its own, and never for such a look itself.
 
 use super::{
-    add::{AddError, NewTaskOrder, add},
+    add::{AddError, Defaults, NewTaskOrder, add},
     orders::cancel,
 };
 use crate::Context;
-use switchyard_core::task::{Agent, Deliver, Gate, Place, Task, TaskId, TaskSpec};
+use switchyard_core::task::{Agent, Deliver, Gate, Place, Task, TaskId, TaskSpec, Verification};
 use switchyard_store::ErrorKind;
 
 /// What the look at a task is called. That it is always the same is what keeps it to one.
@@ -26,6 +26,7 @@ pub(super) async fn diagnose(context: &Context, id: &TaskId) -> Result<String, S
         priority: task.priority,
         depends_on: Vec::new(),
         spec: wanted(&task),
+        defaults: Defaults::None,
     };
     match add(context, vec![order]).await {
         Ok(_) => Ok("a look was queued".to_owned()),
@@ -54,6 +55,7 @@ fn wanted(task: &Task) -> TaskSpec {
         attempts: Some(1),
         deliver: Deliver::Branch,
         gate: Gate::Closed,
+        verification: Verification::default(),
         diagnoses: Some(task.id.clone()),
         todo: None,
         ..task.spec.clone()

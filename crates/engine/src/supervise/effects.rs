@@ -6,33 +6,37 @@ use super::{
     diagnose,
     fault::fault,
     notify::{Notification, notify},
+    reviews::rebase_siblings,
 };
 use crate::{
     Context,
     claims::{self, Marked},
 };
+use std::time::{Duration, Instant};
 use switchyard_core::{
+    config::micros,
     pattern::{Evidence, Verdict},
-    task::{Delivered, Effect, Failure, Phase, State},
+    task::{Delivered, Effect, Failure, Phase, State, TaskId},
     todo,
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{EffectRecord, Judgement};
 
-/// How long one process may take for what it has taken, in microseconds.
-const LEASE: i64 = 45_000_000;
 /// One at a time, so that none waits for another until its lease is over.
 const AT_ONCE: u32 = 1;
 const IN_A_PASS: u32 = 16;
+/// A remote that hangs must not keep other work from starting: after this long the rest is for the next pass.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How long to wait before the second try, in microseconds, and how often it is tried: over some four days.
 const AGAIN: i64 = 30_000_000;
 const TRIES: u32 = 40;
 
 /// Does what is owed. Returns how much that was.
 pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
-    let mut done = 0;
-    while done < IN_A_PASS {
-        let taken = context.store.take_effects(now_micros(), LEASE, AT_ONCE).await?;
+    let lease = micros(context.config.supervise.effect_lease);
+    let (mut done, began) = (0, Instant::now());
+    while done < IN_A_PASS && began.elapsed() < PATIENCE {
+        let taken = context.store.take_effects(now_micros(), lease, AT_ONCE).await?;
         let Some(record) = taken.into_iter().next() else { break };
         fault(context, "effect");
         let performed = perform(context, &record).await;
@@ -50,35 +54,40 @@ pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
 }
 
 /// The longer it has failed, the longer it rests; after some days it is given up.
-fn again(tries: u32, now: i64) -> Option<i64> {
+pub(crate) fn again(tries: u32, now: i64) -> Option<i64> {
     let rest = AGAIN.saturating_mul(1 << tries.min(8));
     (tries < TRIES).then(|| now.saturating_add(rest))
 }
 
+/// The task that an effect concerns, at the claim that asked for it.
+struct Concerned {
+    task: TaskId,
+    epoch: i64,
+}
+
 async fn perform(context: &Context, record: &EffectRecord) -> Result<String, String> {
+    if let Effect::Notify { notice, detail } = &record.effect {
+        let (task, detail) = (record.task.clone(), detail.clone());
+        let notification = Notification { task, notice: *notice, detail, at: record.at, id: record.id };
+        return notify(context, &notification, record.tries).await;
+    }
+    let Some(task) = record.task.clone() else { return Ok("it concerns no task".to_owned()) };
+    let concerned = Concerned { task, epoch: record.epoch };
     match &record.effect {
-        Effect::Notify { notice, detail } => {
-            let notification = Notification {
-                task: record.task.clone(),
-                notice: *notice,
-                detail: detail.clone(),
-                at: record.at,
-                id: record.id,
-            };
-            notify(context, &notification).await
-        }
-        Effect::Learn { good, failure } => learn(context, record, *good, failure.as_ref()).await,
+        Effect::Notify { .. } => Ok("notified".to_owned()),
+        Effect::Learn { good, failure } => learn(context, &concerned, *good, failure.as_ref()).await,
         Effect::Tidy => {
-            diagnose::call_off(context, &record.task).await;
-            super::worker::tidy(context, &record.task).await
+            diagnose::call_off(context, &concerned.task).await;
+            super::worker::tidy(context, &concerned.task).await
         }
-        Effect::Diagnose => diagnose::diagnose(context, &record.task).await,
-        Effect::Mark { done } => mark(context, record, *done).await,
+        Effect::RebaseSiblings => rebase_siblings(context, &concerned.task).await,
+        Effect::Diagnose => diagnose::diagnose(context, &concerned.task).await,
+        Effect::Mark { done } => mark(context, &concerned, *done).await,
     }
 }
 
 /// Writes into TODO.md how the task has ended: done only with evidence, otherwise just no longer claimed.
-async fn mark(context: &Context, record: &EffectRecord, done: bool) -> Result<String, String> {
+async fn mark(context: &Context, record: &Concerned, done: bool) -> Result<String, String> {
     let task = context.store.task(&record.task).await.map_err(|error| error.to_string())?.task;
     // Somebody may have begun it again, and then the claim is needed.
     if task.epoch != record.epoch || !task.state.phase().is_settled() {
@@ -105,12 +114,7 @@ async fn mark(context: &Context, record: &EffectRecord, done: bool) -> Result<St
 }
 
 /// Corrects what was noted about the dispatch: then it was only known that an answer had come.
-async fn learn(
-    context: &Context,
-    record: &EffectRecord,
-    good: bool,
-    failure: Option<&Failure>,
-) -> Result<String, String> {
+async fn learn(context: &Context, record: &Concerned, good: bool, failure: Option<&Failure>) -> Result<String, String> {
     let runs = context.store.runs(&record.task).await.map_err(|error| error.to_string())?;
     let Some(dispatch) = runs.iter().find(|run| run.epoch == record.epoch).and_then(|run| run.dispatch) else {
         return Ok("there was no dispatch to learn from".to_owned());

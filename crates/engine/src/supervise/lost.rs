@@ -14,7 +14,7 @@ use crate::{
     recover::recover_abandoned,
 };
 use std::time::Duration;
-use switchyard_core::{config::micros, task::Event, task::State};
+use switchyard_core::{Nano, config::micros, task::Event, task::State};
 use switchyard_host::clock::now_micros;
 use switchyard_store::{ErrorKind, RunNote, RunRecord};
 
@@ -74,7 +74,8 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
         }
     }
     let stopping = matches!(record.task.state, State::Stopping { .. });
-    let note = RunNote { outcome: Some(if stopping { "cancelled" } else { "lost" }.to_owned()), ..RunNote::default() };
+    let outcome = Some(if stopping { "cancelled" } else { "lost" }.to_owned());
+    let note = RunNote { outcome, cost: settled_cost(context, run).await?, ..RunNote::default() };
     let lease_until = now_micros().saturating_add(micros(context.config.supervise.start_timeout));
     let with = With { note, lease_until, ..With::default() };
     match attempt(context, &record, &Event::Lose { detail }, &with).await? {
@@ -86,6 +87,19 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
             Ok(true)
         }
         _ => Ok(false),
+    }
+}
+
+/// What the dispatch of a lost run was settled at, and whether that is exact. `None` when it never began.
+async fn settled_cost(context: &Context, run: &RunRecord) -> Result<Option<(Nano, bool)>, ChangeError> {
+    let Some(dispatch) = run.dispatch else { return Ok(None) };
+    match context.store.dispatch(dispatch).await {
+        Ok(record) => {
+            let cost = record.attempts.iter().map(|attempt| attempt.cost).sum();
+            Ok(Some((cost, record.attempts.iter().all(|attempt| attempt.cost_known))))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

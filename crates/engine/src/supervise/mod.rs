@@ -4,6 +4,7 @@
 //! process here may die at any moment; whoever comes next goes on from what is in the store and in git.
 
 mod add;
+mod answer;
 mod change;
 mod claim;
 mod crew;
@@ -19,15 +20,20 @@ mod orders;
 mod outlook;
 mod pulse;
 mod reaper;
+mod reviews;
 mod run_loop;
 mod spawn;
 mod status;
 mod tidy;
+mod todo;
 mod worker;
 
-pub use add::{AddError, NewTaskOrder, add, check_orders};
+pub use add::{AddError, Defaults, NewTaskOrder, add, check_orders};
+pub use answer::{AnswerError, answer, open_request};
 pub use change::ChangeError;
+pub(crate) use effects::again;
 pub use forecast::Conflict;
+pub(crate) use notify::{Notification, notify};
 pub use orders::{cancel, reset, retry};
 pub use outlook::BREAKER_CLEARED;
 pub use pulse::{Pulse, pulse, would_start};
@@ -35,4 +41,9 @@ pub use run_loop::{Told, Watcher, supervise, until_idle};
 pub use spawn::{log_dir, log_file};
 pub use status::{BatchStatus, Status, TaskStatus, at_work, status, why};
 pub use tidy::WORKER_MARK;
-pub use worker::{OwnTalk, Verified, VerifyError, WorkError, stand_by, verify, work};
+pub use todo::{TodoPass, TodoStatus};
+pub(crate) use worker::publish_unfinished;
+pub use worker::{
+    Discard, DiscardError, Leftovers, OwnTalk, Verified, VerifyError, WorkError, discard, leftovers, stand_by, verify,
+    work,
+};

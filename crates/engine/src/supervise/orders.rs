@@ -24,6 +24,6 @@ async fn order(context: &Context, id: &TaskId, event: Event) -> Result<TaskRecor
     match change(context, id, &event, &With::default()).await? {
         Became::Done(record) => Ok(*record),
         // Only a claim takes slots or money.
-        Became::NoSlot(_) | Became::NoMoney => Err(ChangeError::Contended(id.clone())),
+        Became::NoSlot(_) | Became::NoMoney { .. } => Err(ChangeError::Contended(id.clone())),
     }
 }

@@ -52,7 +52,7 @@ pub(super) async fn limits_of(context: &Context, batches: &[BatchRecord]) -> Lim
     let limited = batches.iter().filter(|batch| batch.concurrency > 0);
     let batches: BTreeMap<String, u32> = limited.map(|batch| (batch.name.clone(), batch.concurrency)).collect();
     Limits {
-        total: room(settings.concurrency, settings.most, pressure),
+        total: room(settings.concurrency, settings.most_at_once(load::cores()), pressure),
         repository: settings.per_repository,
         siblings: settings.siblings,
         provider: settings.per_provider,

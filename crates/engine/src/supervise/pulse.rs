@@ -10,13 +10,15 @@ use super::{
     effects::perform_due,
     lost::take_back,
     outlook::{limits_of, live_now, outlook},
+    reviews,
     tidy::end_processes,
-    worker::look_at_pull_request,
+    todo::{TodoPass, look_where_due},
 };
 use crate::{
     Context,
     owner::{here, identity_of},
 };
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use switchyard_core::{
@@ -31,8 +33,6 @@ const EACH: u32 = 16;
 const DEEPER: u32 = 16;
 /// Tasks that are woken in one pass.
 const DUE: u32 = 500;
-/// Pull requests that are looked at in one pass.
-const REVIEWS: usize = 4;
 
 /// What a pass did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -42,6 +42,9 @@ pub struct Pulse {
     pub woken: u32,
     pub stopped: u32,
     pub effects: u32,
+    /// Looks at the TODO.md of a repository that changed something or went wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub todo: Vec<TodoPass>,
     /// Why nothing more was started, when something could have been.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
@@ -51,7 +54,7 @@ impl Pulse {
     /// Whether it changed nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.started.is_empty() && self.is_final()
+        self.started.is_empty() && self.todo.is_empty() && self.is_final()
     }
 
     /// Whether another pass right away would find nothing more to do. What could be started was started last.
@@ -62,27 +65,32 @@ impl Pulse {
 
 /// With a batch, only tasks of that batch are started; what is owed to others is done all the same.
 pub async fn pulse(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
-    pass(context, batch, &Crew::nobody()).await
-}
-
-pub(super) async fn pass(context: &Context, batch: Option<&str>, crew: &Crew) -> Result<Pulse, ChangeError> {
-    let mut done = Pulse { started: crew.taken(), ..Pulse::default() };
-    let live = context.store.live_runs().await?;
-    done.taken_back = take_back(context, &live).await?;
-    done.stopped = end_stopping(context, &live).await?;
-    done.woken = wake(context).await?;
-    done.effects = perform_due(context).await?;
-    start(context, batch, crew, &mut done).await?;
-    look_at_reviews(context).await?;
+    let mut done = pass(context, batch, &Crew::nobody()).await?;
+    // Last, since a remote may take its time, and nothing that can start should wait for it.
+    let (reviews, todo) = tokio::join!(reviews::look_where_due(context), look_where_due(context, batch));
+    done.todo = todo;
+    if reviews? || done.todo.iter().any(|todo| !todo.added.is_empty() || !todo.cancelled.is_empty()) {
+        start(context, batch, &Crew::nobody(), &mut done).await?;
+    }
     Ok(done)
 }
 
-/// A few of the pull requests whose turn it is, side by side.
-async fn look_at_reviews(context: &Context) -> Result<(), ChangeError> {
-    let due = context.store.due_tasks(now_micros(), DUE).await?;
-    let reviews = due.iter().filter(|record| matches!(record.task.state, State::Review { .. })).take(REVIEWS);
-    let looked = futures_util::future::join_all(reviews.map(|record| look_at_pull_request(context, record))).await;
-    looked.into_iter().collect()
+// Boxed, so that the body is compiled once and not in every crate that awaits it.
+pub(super) fn pass<'a>(
+    context: &'a Context,
+    batch: Option<&'a str>,
+    crew: &'a Crew,
+) -> BoxFuture<'a, Result<Pulse, ChangeError>> {
+    Box::pin(async move {
+        let mut done = Pulse { started: crew.taken(), ..Pulse::default() };
+        let live = context.store.live_runs().await?;
+        done.taken_back = take_back(context, &live).await?;
+        done.stopped = end_stopping(context, &live).await?;
+        done.woken = wake(context).await?;
+        done.effects = perform_due(context).await?;
+        start(context, batch, crew, &mut done).await?;
+        Ok(done)
+    })
 }
 
 /// What was said to stop is ended here, when it runs on this machine.

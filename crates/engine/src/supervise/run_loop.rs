@@ -4,12 +4,14 @@ use super::{
     change::ChangeError,
     crew::Crew,
     news::{News, Use},
-    pulse::{Pulse, pass, pulse},
+    pulse::{Pulse, pass},
     reaper::worker_died,
+    reviews,
+    todo::{self, TodoPass},
 };
 use crate::Context;
 use std::{path::PathBuf, sync::Arc, time::Duration};
-use switchyard_core::{config::micros, task::Phase};
+use switchyard_core::task::Phase;
 use switchyard_host::{clock::now_micros, watch::FileWatch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -20,6 +22,8 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(2);
 const IN_A_ROW: u32 = 50;
 /// The pause after that many.
 const BREATH: Duration = Duration::from_millis(20);
+/// The pause while a pull request is due.
+const OVERDUE: Duration = Duration::from_millis(100);
 /// How long a supervisor lets changes gather while its crew makes many.
 const GULP: Duration = Duration::from_millis(5);
 
@@ -33,12 +37,23 @@ const READABLE_WITHIN: Duration = Duration::from_secs(2);
 pub enum Told<'a> {
     Pulse(&'a Pulse),
     Trouble(&'a ChangeError),
+    /// A look at a TODO.md that changed something or went wrong.
+    Todo(&'a TodoPass),
 }
 
 pub type Watcher = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 
 /// Runs until it is cancelled. What was started goes on without it.
 pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
+    // Side by side: a remote that does not answer keeps no task from starting.
+    tokio::join!(
+        passes(context, batch, watcher, cancel),
+        todo::keep(context, batch, watcher, cancel),
+        reviews::keep(context, cancel)
+    );
+}
+
+async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
     // Without it there is still the regular look.
     let mut changes = FileWatch::new(&written_files(context)).ok();
     let mut news = News::default();
@@ -175,9 +190,12 @@ fn written_files(context: &Context) -> Vec<PathBuf> {
 async fn until_next(context: &Context) -> Duration {
     let regular = context.config.supervise.look_every.0.unwrap_or(Duration::from_secs(15));
     let due = context.store.next_due().await.ok().flatten();
-    let ahead = due
-        .map(|due| due.saturating_sub(now_micros()).clamp(0, micros(switchyard_core::duration::Limit(Some(regular)))));
-    ahead.and_then(|ahead| u64::try_from(ahead).ok()).map_or(regular, Duration::from_micros).min(regular)
+    let ahead = due.map(|due| Duration::from_micros(u64::try_from(due.saturating_sub(now_micros())).unwrap_or(0)));
+    match ahead {
+        // The pass has woken what was due; a pull request is looked at beside the passes.
+        Some(Duration::ZERO) => OVERDUE.min(regular),
+        ahead => ahead.unwrap_or(regular).min(regular),
+    }
 }
 
 /// Waits until nothing is queued, waiting or at work, and nothing is owed. What depends on something that needs a person
@@ -186,15 +204,23 @@ pub async fn until_idle(context: &Context, batch: Option<&str>) {
     loop {
         sleep(Duration::from_millis(200)).await;
         // What the last task has left to be done is not in its phase.
-        if is_idle(context, batch).await.unwrap_or(false)
-            && pulse(context, batch).await.is_ok_and(|done| done.is_idle())
+        if !todo::is_pending(context, batch).await
+            && is_idle(context, batch).await.unwrap_or(false)
+            && pass(context, batch, &Crew::nobody()).await.is_ok_and(|done| done.is_idle())
         {
             return;
         }
     }
 }
 
+/// Several looks at the store are one only while nothing happens: a task that is claimed between two of them is in
+/// neither.
 async fn is_idle(context: &Context, batch: Option<&str>) -> Result<bool, ChangeError> {
+    let before = context.store.newest_event().await?;
+    Ok(has_nothing_to_do(context, batch).await? && context.store.newest_event().await? == before)
+}
+
+async fn has_nothing_to_do(context: &Context, batch: Option<&str>) -> Result<bool, ChangeError> {
     let counts = context.store.task_counts(batch).await?;
     let of = |wanted: Phase| counts.iter().find(|(phase, _)| *phase == wanted).map_or(0, |(_, count)| *count);
     if of(Phase::Running) > 0 || of(Phase::Waiting) > 0 {

@@ -4,11 +4,13 @@ use super::{
     change::ChangeError,
     forecast::{Conflict, conflicts},
     outlook::{breaker_now, limits_of},
+    todo::{TodoStatus, todo_status},
 };
 use crate::{Context, owner::is_gone};
 use serde::Serialize;
 use switchyard_core::{
     Nano,
+    pull_request::{Assessment, PullRequestRecord, PullRequestState},
     task::{Breaker, Hold, Live, Phase, State, TaskId, order},
 };
 use switchyard_host::clock::now_micros;
@@ -23,9 +25,13 @@ pub struct Status {
     pub running: Vec<TaskStatus>,
     /// Those that do not move, each with its cause.
     pub held: Vec<TaskStatus>,
+    /// Those that a person has to do something about.
+    pub needs_attention: Vec<TaskStatus>,
     pub batches: Vec<BatchStatus>,
     /// Work that cannot all go in as it is.
     pub conflicts: Vec<Conflict>,
+    /// The repositories whose TODO.md is kept in step.
+    pub todo: Vec<TodoStatus>,
     /// Why nothing at all is started, when that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<String>,
@@ -36,6 +42,9 @@ pub struct TaskStatus {
     pub id: TaskId,
     pub state: String,
     pub why: String,
+    /// Of a task that has opened one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestState>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,8 +66,15 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
     let counts = context.store.task_counts(batch).await?;
     let in_batch = |of: &Option<String>| batch.is_none_or(|wanted| of.as_deref() == Some(wanted));
     let mut running = Vec::new();
+    // All that ask, however many others wait.
+    let mut asking = Vec::new();
     for run in runs.iter().filter(|run| in_batch(&run.batch)) {
         let record = context.store.task(&run.task).await?;
+        // One that waits for a person does not move.
+        if record.task.state.phase() == Phase::Waiting {
+            asking.push(at_rest(context, &record).await?);
+            continue;
+        }
         running.push(at_work(context, &record, run).await);
     }
     let mut held = Vec::new();
@@ -66,17 +82,13 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
         let filter =
             TaskFilter { phase: Some(phase), batch: batch.map(str::to_owned), limit: SHOWN, ..TaskFilter::default() };
         for record in context.store.tasks(&filter).await? {
-            let why = why(context, &record).await?;
-            held.push(TaskStatus {
-                id: record.task.id.clone(),
-                state: record.task.state.name().to_owned(),
-                why,
-                model: None,
-                seconds: None,
-                cost_usd: None,
-            });
+            held.push(at_rest(context, &record).await?);
         }
     }
+    let blocked = held.iter().filter(|task| task.state == "blocked").cloned();
+    let needs_attention = asking.iter().cloned().chain(blocked).collect();
+    let unlisted = |task: &TaskStatus| held.iter().all(|listed| listed.id != task.id);
+    held.extend(asking.into_iter().filter(unlisted).collect::<Vec<_>>());
     let mut batches = Vec::new();
     for BatchRecord { name, concurrency, paused, .. } in context.store.batches().await? {
         if in_batch(&Some(name.clone())) {
@@ -92,7 +104,8 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
         Breaker::Closed => None,
     };
     let conflicts = conflicts(context).await?;
-    Ok(Status { counts, running, held, batches, conflicts, stalled })
+    let todo = todo_status(context).await?;
+    Ok(Status { counts, running, held, needs_attention, batches, conflicts, todo, stalled })
 }
 
 /// A task that a run holds, with who that is.
@@ -110,10 +123,15 @@ pub async fn at_work(context: &Context, record: &TaskRecord, run: &RunRecord) ->
         id: record.task.id.clone(),
         state: record.task.state.name().to_owned(),
         why,
+        pull_request: seen(record),
         model: run.model.clone(),
         seconds: Some(now_micros().saturating_sub(run.claimed_at) / 1_000_000),
         cost_usd: cost.map(Nano::as_usd),
     }
+}
+
+fn seen(record: &TaskRecord) -> Option<PullRequestState> {
+    record.task.tally.pull_request.as_ref().map(|record| record.assessment.state)
 }
 
 /// What a task waits for.
@@ -124,6 +142,18 @@ pub async fn why(context: &Context, record: &TaskRecord) -> Result<String, Chang
             let left = until.saturating_sub(now_micros()).max(0) / 1_000_000;
             format!("waits another {left} s: {detail}")
         }
+        state @ State::Asking { until, answer: None, .. } => {
+            let left = until.saturating_sub(now_micros()).max(0) / 1_000_000;
+            let id = &record.task.id;
+            format!("{}; `switchyard task answer {id} allow|always|deny` within {left} s", state.reason())
+        }
+        State::Review { .. } => match &record.task.tally.pull_request {
+            Some(PullRequestRecord { assessment: Assessment { state, detail }, .. }) => {
+                let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+                format!("{} ({}{detail})", record.task.state.reason(), state.as_str())
+            }
+            None => record.task.state.reason(),
+        },
         state => state.reason(),
     })
 }
@@ -169,5 +199,18 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
         Some((_, Hold { slot })) => slot.shown(),
         None => "ready: a supervisor starts it with its next pass (`switchyard supervise`, or `switchyard pulse`)"
             .to_owned(),
+    })
+}
+
+/// A task that nobody works on at the moment.
+async fn at_rest(context: &Context, record: &TaskRecord) -> Result<TaskStatus, ChangeError> {
+    Ok(TaskStatus {
+        id: record.task.id.clone(),
+        state: record.task.state.name().to_owned(),
+        why: why(context, record).await?,
+        pull_request: seen(record),
+        model: None,
+        seconds: None,
+        cost_usd: None,
     })
 }

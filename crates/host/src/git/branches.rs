@@ -24,20 +24,58 @@ impl Base {
     }
 }
 
+/// How one commit comes after another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub trees: [String; 2],
+    /// The second has the first as its only parent.
+    pub is_direct: bool,
+}
+
 impl Git {
     /// The commit that a local branch is at; `None` when there is no such branch.
     pub fn branch_commit(&self, repository: &Path, name: &str) -> Result<Option<String>, GitError> {
         self.reference_commit(repository, &format!("refs/heads/{name}"))
     }
 
+    /// The commit of a base: a branch of that name, or else whatever git takes the name for.
+    pub fn base_commit(&self, repository: &Path, name: &str) -> Result<String, GitError> {
+        match self.branch_commit(repository, name)? {
+            Some(commit) => Ok(commit),
+            None => self.commit_of(repository, name),
+        }
+    }
+
+    /// Whether the repository has this commit, by its full name.
+    pub fn has_commit(&self, repository: &Path, commit: &str) -> Result<bool, GitError> {
+        match self.succeed(&within(repository, &["cat-file", "-e", &format!("{commit}^{{commit}}")])) {
+            Ok(_) => Ok(true),
+            Err(GitError::Failed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What a reference with this full name holds.
-    pub(super) fn reference_commit(&self, repository: &Path, full_name: &str) -> Result<Option<String>, GitError> {
-        let format = "--format=%(objectname) %(refname)";
-        let output = self.succeed(&within(repository, &["for-each-ref", format, "--end-of-options", full_name]))?;
+    pub fn reference_commit(&self, repository: &Path, full_name: &str) -> Result<Option<String>, GitError> {
+        self.reference_as(repository, full_name, "%(objectname)")
+    }
+
+    /// The same, and whether the working tree at `top` is on this branch.
+    pub(super) fn reference_at(&self, top: &Path, full_name: &str) -> Result<(Option<String>, bool), GitError> {
+        let found = self.reference_as(top, full_name, "%(objectname) %(HEAD)")?;
+        let is_head =
+            full_name.starts_with("refs/heads/") && found.as_deref().is_some_and(|found| found.ends_with('*'));
+        Ok((found.and_then(|found| found.split(' ').next().map(str::to_owned)), is_head))
+    }
+
+    /// What git shows of a reference with this full name.
+    pub(super) fn reference_as(&self, top: &Path, full_name: &str, shown: &str) -> Result<Option<String>, GitError> {
+        let format = format!("--format=%(refname) {shown}");
+        let output = self.succeed(&within(top, &["for-each-ref", &format, "--end-of-options", full_name]))?;
         // A name is also a pattern here, so the answer can hold others.
         let lines = String::from_utf8_lossy(&output).into_owned();
-        let found = lines.lines().filter_map(|line| line.split_once(' ')).find(|(_, name)| *name == full_name);
-        Ok(found.map(|(commit, _)| commit.to_owned()))
+        let found = lines.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| *name == full_name);
+        Ok(found.map(|(_, shown)| shown.to_owned()))
     }
 
     /// The branch that is checked out, also before its first commit; `None` when only a commit is.
@@ -89,24 +127,22 @@ impl Git {
         self.line(&within(repository, &["rev-parse", "--verify", "--end-of-options", &tree]))
     }
 
+    /// The trees of two commits, and whether the second was made directly on the first.
+    pub fn step_between(&self, repository: &Path, from: &str, to: &str) -> Result<Step, GitError> {
+        let names = [format!("{from}^{{tree}}"), format!("{to}^{{tree}}"), format!("{to}^@")];
+        let words: Vec<&str> = std::iter::once("rev-parse").chain(names.iter().map(String::as_str)).collect();
+        let shown = self.line(&within(repository, &words))?;
+        let shown: Vec<&str> = shown.lines().collect();
+        let [before, after, parents @ ..] = shown.as_slice() else {
+            return Err(GitError::Unproven { command: "git rev-parse", wanted: format!("{from} and {to} have trees") });
+        };
+        Ok(Step { trees: [before, after].map(|tree| (*tree).to_owned()), is_direct: *parents == [from] })
+    }
+
     /// Paths, relative to the top, that are not the same in two commits. A renamed file counts with both its names.
     pub fn changed_between(&self, repository: &Path, from: &str, to: &str) -> Result<Vec<PathBuf>, GitError> {
-        self.changed(repository, "--diff-filter=ACDMRTUXB", from, to)
-    }
-
-    /// Paths that only the later commit has.
-    pub(super) fn added_between(&self, repository: &Path, from: &str, to: &str) -> Result<Vec<PathBuf>, GitError> {
-        self.changed(repository, "--diff-filter=A", from, to)
-    }
-
-    fn changed(&self, repository: &Path, filter: &str, from: &str, to: &str) -> Result<Vec<PathBuf>, GitError> {
-        let plain = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-relative", filter];
+        let plain = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-relative"];
         let words: Vec<&str> = plain.into_iter().chain(["--end-of-options", from, to, "--"]).collect();
         Ok(records(&self.succeed(&alone(repository, &words))?).map(path_of).collect())
-    }
-
-    /// Whether everything is committed or ignored.
-    pub fn is_clean(&self, directory: &Path) -> Result<bool, GitError> {
-        Ok(self.status_porcelain(directory)?.is_empty())
     }
 }

@@ -1,6 +1,6 @@
 //! What has changed: git's machine-readable answers, read into values.
 
-use std::ffi::OsStr;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Git, GitError, alone, path_of, within};
@@ -13,11 +13,18 @@ pub struct StatusEntry {
     pub path: PathBuf,
 }
 
-/// How many lines of a file changed; no counts for a binary file.
+/// How a path differs between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileDiff {
     pub path: PathBuf,
+    /// None for a binary file.
     pub lines: Option<ChangedLines>,
+    /// The later commit has nothing there.
+    pub is_gone: bool,
+    /// It had content, and is empty or a link now.
+    pub is_emptied: bool,
+    /// The commit of a submodule or nested repository that is there in the later commit.
+    pub link: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +37,11 @@ pub struct ChangedLines {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Submodules {
     Counted,
-    Ignored,
 }
+
+/// The names of a file without content, in both formats of repositories.
+const EMPTY: [&str; 2] =
+    ["e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"];
 
 impl Git {
     /// Changed and untracked paths, relative to the top of the working tree; empty when all is committed.
@@ -45,7 +55,6 @@ impl Git {
     pub(super) fn uncommitted(&self, directory: &Path, submodules: Submodules) -> Result<Vec<PathBuf>, GitError> {
         let inside = match submodules {
             Submodules::Counted => "--ignore-submodules=none",
-            Submodules::Ignored => "--ignore-submodules=all",
         };
         let words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", inside];
         let status = parse_status(&self.succeed(&alone(directory, &words))?);
@@ -75,13 +84,28 @@ impl Git {
         })
     }
 
-    /// Lines changed in the working tree since the commit `from`. Untracked files are not part of git's comparison.
-    pub fn diff_stat(&self, directory: &Path, from: &str) -> Result<Vec<FileDiff>, GitError> {
-        let mut args =
-            within(directory, &["diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"]);
-        // What comes before `--` is a commit, never a file of the same name; what begins with a dash is neither.
-        args.extend(["--end-of-options", from, "--"].map(OsStr::new));
-        Ok(self.succeed(&args)?.split(|byte| *byte == 0).filter_map(parse_numstat).collect())
+    /// What changed between two commits, in git's order. A renamed file counts with both its names.
+    pub fn diff_stat_between(&self, directory: &Path, from: &str, to: &str) -> Result<Vec<FileDiff>, GitError> {
+        let words = ["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", "--no-relative"];
+        let words = words.into_iter().chain(["--no-ext-diff", "--no-textconv", "--end-of-options", from, to, "--"]);
+        Ok(parse_changes(&self.succeed(&alone(directory, &words.collect::<Vec<_>>()))?))
+    }
+
+    /// Submodules and nested repositories that a commit adds or moves, with the commit that each is at.
+    pub fn links_between(&self, directory: &Path, from: &str, to: &str) -> Result<Vec<(PathBuf, String)>, GitError> {
+        let changed = self.diff_stat_between(directory, from, to)?.into_iter();
+        Ok(changed.filter_map(|file| Some((file.path, file.link?))).collect())
+    }
+
+    /// How many files of a commit another one deletes, and how many it has. A file that was moved is not deleted. No
+    /// need to ask when [`Git::diff_stat_between`] shows no file that is gone.
+    pub fn deletions(&self, directory: &Path, from: &str, to: &str) -> Result<(u64, u64), GitError> {
+        let words =
+            ["diff-tree", "-r", "-z", "--name-only", "-M", "--diff-filter=D", "--end-of-options", from, to, "--"];
+        let count = |output: Vec<u8>| u64::try_from(super::records(&output).count()).unwrap_or(u64::MAX);
+        let deleted = count(self.succeed(&alone(directory, &words))?);
+        let all = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", from];
+        Ok((deleted, count(self.succeed(&alone(directory, &all))?)))
     }
 }
 
@@ -101,10 +125,30 @@ pub(super) fn parse_status(output: &[u8]) -> Vec<StatusEntry> {
     entries
 }
 
-fn parse_numstat(record: &[u8]) -> Option<FileDiff> {
+/// First `:MODE MODE OBJECT OBJECT STATUS` and the path of each file, then `ADDED DELETED PATH` of each, with tabs.
+fn parse_changes(output: &[u8]) -> Vec<FileDiff> {
+    let mut records = super::records(output).peekable();
+    let mut files = Vec::new();
+    while let Some(entry) = records.next_if(|record| record.starts_with(b":")) {
+        let entry = String::from_utf8_lossy(entry).into_owned();
+        let (mode, object) = (entry.split(' ').nth(1), entry.split(' ').nth(3));
+        let path = path_of(records.next().unwrap_or_default());
+        let link = object.filter(|_| mode == Some("160000")).map(str::to_owned);
+        let was_file = entry.starts_with(":100");
+        let is_empty = object.is_some_and(|object| EMPTY.contains(&object)) || mode == Some("120000");
+        let is_emptied = was_file && is_empty;
+        files.push(FileDiff { path, lines: None, is_gone: mode == Some("000000"), is_emptied, link });
+    }
+    let lines: HashMap<PathBuf, ChangedLines> = records.filter_map(parse_numstat).collect();
+    for file in &mut files {
+        file.lines = lines.get(&file.path).copied();
+    }
+    files
+}
+
+fn parse_numstat(record: &[u8]) -> Option<(PathBuf, ChangedLines)> {
     let mut fields = record.splitn(3, |byte| *byte == b'\t');
     let mut count = || std::str::from_utf8(fields.next()?).ok()?.parse::<u64>().ok();
-    let (added, deleted) = (count(), count());
-    let lines = added.zip(deleted).map(|(added, deleted)| ChangedLines { added, deleted });
-    Some(FileDiff { path: path_of(fields.next()?), lines })
+    let (added, deleted) = (count()?, count()?);
+    Some((path_of(fields.next()?), ChangedLines { added, deleted }))
 }

@@ -1,39 +1,36 @@
 //! A change as text: between two commits, or of everything in the working tree, new files included.
+//!
+//! Invariant: no more of it is held than was asked for, and a file is left out only for what it holds: no attribute can
+//! hide a change.
 
-use super::{Git, GitError, alone, within};
+use super::excerpt::Excerpt;
+use super::lines::Lines;
+use super::{Git, GitError, alone, shown, within};
+use crate::bounded::MOST_OUTPUT;
 use std::{
     ffi::{OsStr, OsString},
     path::Path,
 };
 
-/// Programs that a repository's attributes name are not run for a diff, and nothing is coloured.
-const PLAIN: [&str; 4] = ["diff", "--no-color", "--no-ext-diff", "--no-textconv"];
-
-/// How git says that it does not show a file.
-const HIDDEN: &[u8] = b"Binary files ";
-
-/// A diff, file by file.
-fn sections(diff: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(diff);
-    let mut found: Vec<String> = Vec::new();
-    for line in text.split_inclusive('\n') {
-        match found.last_mut() {
-            Some(last) if !line.starts_with("diff --git ") => last.push_str(line),
-            _ => found.push(line.to_owned()),
-        }
-    }
-    found
-}
+/// Programs that a repository's attributes name are not run for a diff, and nothing is coloured. Every file is shown as
+/// text; what is none is told by what it holds.
+const PLAIN: [&str; 5] = ["diff", "--text", "--no-color", "--no-ext-diff", "--no-textconv"];
 
 impl Git {
     /// The change of a range such as `main...HEAD`, or from one commit to the working tree.
     pub fn diff_of(&self, directory: &Path, range: &str) -> Result<String, GitError> {
-        self.text_of(directory, &["--end-of-options", range, "--"])
+        self.whole(directory, &["--end-of-options", range, "--"])
     }
 
     /// Everything that differs from a commit and is not ignored, also what git does not know yet. The user's own
     /// index is left alone: `scratch` is the path of one that is made for this and may be thrown away.
     pub fn diff_of_all(&self, directory: &Path, from: &str, scratch: &Path) -> Result<String, GitError> {
+        let beside = self.with_all_added(directory, from, scratch)?;
+        beside.whole(directory, &["--cached", "--end-of-options", from, "--"])
+    }
+
+    /// Git with an index of its own, to which everything was added.
+    fn with_all_added(&self, directory: &Path, from: &str, scratch: &Path) -> Result<Self, GitError> {
         let mut beside = self.clone();
         let objects =
             self.line(&within(directory, &["rev-parse", "--path-format=absolute", "--git-path", "objects"]))?;
@@ -48,27 +45,41 @@ impl Git {
         ]);
         beside.succeed(&alone(directory, &["read-tree", "--end-of-options", from]))?;
         beside.succeed(&alone(directory, &["add", "--all", "--", ":/"]))?;
-        beside.text_of(directory, &["--cached", "--end-of-options", from, "--"])
+        Ok(beside)
     }
 
-    /// The diff, in which a file that only an attribute calls binary is shown as the text that it is: nobody can
-    /// hide a change by a line in a file.
-    fn text_of(&self, directory: &Path, which: &[&str]) -> Result<String, GitError> {
-        let run = |more: &[&str]| {
-            let words: Vec<&str> = PLAIN.iter().chain(more).chain(which).copied().collect();
-            self.succeed(&alone(directory, &words))
-        };
-        let plain = run(&[])?;
-        if !plain.windows(HIDDEN.len()).any(|part| part == HIDDEN) {
-            return Ok(String::from_utf8_lossy(&plain).into_owned());
+    /// The beginning of a change, for a reader who looks at no more than so many bytes. Git is ended after them.
+    pub fn diff_start(&self, directory: &Path, range: &str, limit: usize) -> Result<String, GitError> {
+        Ok(self.excerpt(directory, &["--end-of-options", range, "--"], limit)?.into_text())
+    }
+
+    /// The same of [`Git::diff_of_all`].
+    pub fn diff_start_of_all(
+        &self,
+        directory: &Path,
+        from: &str,
+        scratch: &Path,
+        limit: usize,
+    ) -> Result<String, GitError> {
+        let beside = self.with_all_added(directory, from, scratch)?;
+        Ok(beside.excerpt(directory, &["--cached", "--end-of-options", from, "--"], limit)?.into_text())
+    }
+
+    fn whole(&self, directory: &Path, which: &[&str]) -> Result<String, GitError> {
+        let excerpt = self.excerpt(directory, which, MOST_OUTPUT)?;
+        if excerpt.is_cut() {
+            let command = shown(&alone(directory, &[&PLAIN[..], which].concat()));
+            return Err(GitError::TooLarge { command, limit: MOST_OUTPUT });
         }
-        let whole = run(&["--text"])?;
-        let (plain, whole) = (sections(&plain), sections(&whole));
-        if plain.len() != whole.len() {
-            return Ok(plain.concat());
-        }
-        let shown = plain.into_iter().zip(whole).map(|(plain, whole)| if whole.contains('\0') { plain } else { whole });
-        Ok(shown.collect())
+        Ok(excerpt.into_text())
+    }
+
+    fn excerpt(&self, directory: &Path, which: &[&str], limit: usize) -> Result<Excerpt, GitError> {
+        let mut excerpt = Excerpt::new(limit);
+        let mut lines = Lines::new();
+        let words = [&PLAIN[..], which].concat();
+        self.stream(&alone(directory, &words), &mut |chunk| lines.feed(chunk, &mut |piece| excerpt.add(piece)))?;
+        Ok(excerpt)
     }
 
     /// The tree with nothing in it, by the name that it has in this repository.
@@ -80,5 +91,12 @@ impl Git {
     pub fn commit_of(&self, directory: &Path, name: &str) -> Result<String, GitError> {
         let commit = format!("{name}^{{commit}}");
         self.line(&within(directory, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]))
+    }
+
+    /// The same, but a full name is taken as it is: the caller's next step has to fail without such a commit.
+    pub(super) fn full_name(&self, directory: &Path, name: &str) -> Result<String, GitError> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let is_full = matches!(name.len(), 40 | 64) && name.bytes().all(is_digit);
+        if is_full { Ok(name.to_owned()) } else { self.commit_of(directory, name) }
     }
 }

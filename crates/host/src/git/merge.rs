@@ -13,7 +13,9 @@ pub enum Forecast {
     Clean {
         tree: String,
     },
+    /// `tree` has the content with the conflicts marked in it.
     Conflict {
+        tree: String,
         paths: Vec<PathBuf>,
     },
     Unknown {
@@ -30,10 +32,36 @@ impl Git {
         let finished = self.finish(&args)?;
         let mut answer = records(&finished.stdout);
         match (finished.status.code(), answer.next()) {
-            (Some(0), Some(tree)) => Ok(Forecast::Clean { tree: String::from_utf8_lossy(tree).into_owned() }),
-            (Some(1), Some(_)) => Ok(Forecast::Conflict { paths: answer.map(path_of).collect() }),
+            (Some(code @ (0 | 1)), Some(tree)) => {
+                let tree = String::from_utf8_lossy(tree).into_owned();
+                let paths = answer.map(path_of).collect();
+                Ok(if code == 0 { Forecast::Clean { tree } } else { Forecast::Conflict { tree, paths } })
+            }
             _ => self.too_old()?.map_or_else(|| Err(failed(&args, &finished)), |why| Ok(Forecast::Unknown { why })),
         }
+    }
+
+    /// A commit with this content and two parents, on no branch. Made again, it is the same commit.
+    pub fn merge_commit(
+        &self,
+        repository: &Path,
+        tree: &str,
+        parents: [&str; 2],
+        message: &str,
+    ) -> Result<String, GitError> {
+        let words = ["show", "--no-patch", "--format=%ct", "--end-of-options", parents[0], parents[1]];
+        let times = String::from_utf8_lossy(&self.succeed(&alone(repository, &words))?).into_owned();
+        let newest = times.lines().filter_map(|line| line.trim().parse::<i64>().ok()).max().unwrap_or_default();
+        let mut git = self.clone();
+        for role in ["AUTHOR", "COMMITTER"] {
+            for (name, value) in
+                [("NAME", "Switchyard"), ("EMAIL", "switchyard@localhost"), ("DATE", &format!("{newest} +0000"))]
+            {
+                git.variables.push((format!("GIT_{role}_{name}").into(), value.into()));
+            }
+        }
+        let words = ["commit-tree", "-p", parents[0], "-p", parents[1], "-m", message, tree];
+        git.line(&alone(repository, &words))
     }
 
     fn too_old(&self) -> Result<Option<String>, GitError> {
@@ -73,7 +101,7 @@ mod tests {
 
     #[test]
     fn an_old_git_does_not_know() {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = switchyard_testkit::Scratch::of_test();
         let program = scratch.path().join("git");
         let script = "#!/bin/sh\ncase \"$*\" in *--version) echo git version 2.37.2;; *) exit 129;; esac\n";
         crate::bounded::install_script(&program, script);

@@ -44,13 +44,22 @@ const PLAIN: [&str; 12] = [
 ];
 
 impl Git {
-    /// Rebases what is checked out. The authors of the commits stay; `committer` is who made them anew. The user's
-    /// hooks are not run.
-    pub fn rebase(&self, worktree: &Path, onto: &str, committer: &Author) -> Result<Rebased, GitError> {
-        let onto = self.commit_of(worktree, onto)?;
+    /// Rebases what is checked out, only the commits after `from`: what the base lost in the meantime does not come
+    /// back. The authors of the commits stay; `committer` is who made them anew. The user's hooks are not run.
+    ///
+    /// Git drops merge commits, with what was resolved or added in them. When there is one after `from`, one commit with
+    /// the content of all is rebased instead.
+    pub fn rebase_from(
+        &self,
+        worktree: &Path,
+        from: &str,
+        onto: &str,
+        committer: &Author,
+    ) -> Result<Rebased, GitError> {
+        let (from, onto) = (self.commit_of(worktree, from)?, self.commit_of(worktree, onto)?);
         // A lock that is older than any call may be was left by the dead.
-        self.end_rebase(worktree, self.deadline)?;
-        if self.is_ancestor(worktree, &onto, "HEAD")? {
+        self.end_rebase(worktree, self.idle_deadline)?;
+        if self.is_ancestor(worktree, &onto, "HEAD")? && self.is_ancestor(worktree, &from, &onto)? {
             return Ok(Rebased::UpToDate);
         }
         let paths = self.changed_tracked(worktree)?;
@@ -58,12 +67,23 @@ impl Git {
             return Ok(Rebased::Dirty { paths });
         }
         let before = (self.current_branch(worktree)?, self.head(worktree)?);
-        let Err(error) = self.run_rebase(worktree, &onto, committer) else {
+        let (from, single) = match self.without_merges(worktree, &from, &onto, committer)? {
+            Some((parent, single)) => (parent, Some(single)),
+            None => (from, None),
+        };
+        if let Some(single) = &single {
+            // The content is the same, so neither the index nor a file changes.
+            self.succeed(&alone(worktree, &["update-ref", "-m", "rebase: merges", "HEAD", single]))?;
+        }
+        let Err(error) = self.run_rebase(worktree, &from, &onto, committer) else {
             return self.proven(worktree, &onto, before.0.as_deref());
         };
         let paths = self.unmerged(worktree)?;
         // All that was started is dead by now, so a lock is nobody's.
         self.end_rebase(worktree, Duration::ZERO)?;
+        if let (Some(single), Some(head)) = (&single, &before.1) {
+            self.succeed(&alone(worktree, &["update-ref", "-m", "rebase: aborted", "HEAD", head, single]))?;
+        }
         if (self.current_branch(worktree)?, self.head(worktree)?) != before {
             return Err(GitError::Unproven { command: "git rebase --abort", wanted: "all is as before".to_owned() });
         }
@@ -73,11 +93,51 @@ impl Git {
         }
     }
 
-    fn run_rebase(&self, worktree: &Path, onto: &str, committer: &Author) -> Result<(), GitError> {
+    /// One commit with the content of what is checked out, and its parent; `None` when no merge is in the way.
+    fn without_merges(
+        &self,
+        worktree: &Path,
+        from: &str,
+        onto: &str,
+        committer: &Author,
+    ) -> Result<Option<(String, String)>, GitError> {
+        let range = format!("{from}..HEAD");
+        if self.commits(worktree, &["--merges", "--max-count=1", &range])?.is_empty() {
+            return Ok(None);
+        }
+        // What was merged of the new base is not part of the change.
+        let forward = self.is_ancestor(worktree, from, onto)? || !self.is_ancestor(worktree, from, "HEAD")?;
+        let parent =
+            if forward { self.line(&alone(worktree, &["merge-base", onto, "HEAD"]))? } else { from.to_owned() };
+        let log = |words: &[&str]| -> Result<String, GitError> {
+            let listed = self.succeed(&alone(worktree, &[&["log", "--no-show-signature"], words].concat()))?;
+            Ok(String::from_utf8_lossy(&listed).trim().to_owned())
+        };
+        let subjects = log(&["--no-merges", "--reverse", "--max-count=100", "--format=%s", &range])?;
+        let message = match subjects.split_once('\n') {
+            Some((first, others)) => format!("{first}\n\n{others}"),
+            None if subjects.is_empty() => log(&["--max-count=1", "--format=%s", "HEAD"])?,
+            None => subjects,
+        };
+        let mut git = self.clone();
+        for (name, field, own) in [("NAME", "%an", &committer.name), ("EMAIL", "%ae", &committer.email)] {
+            let author = log(&["--max-count=1", &format!("--format={field}")])?;
+            // Git reads a commit without an author and makes none.
+            let author = if author.is_empty() { own } else { &author };
+            git.variables.push((format!("GIT_AUTHOR_{name}").into(), author.into()));
+            git.variables.push((format!("GIT_COMMITTER_{name}").into(), own.into()));
+        }
+        let words = ["commit-tree", "--no-gpg-sign", "-p", &parent, "-m", &message, "HEAD^{tree}"];
+        let single = git.line(&alone(worktree, &words))?;
+        Ok(Some((parent, single)))
+    }
+
+    fn run_rebase(&self, worktree: &Path, from: &str, onto: &str, committer: &Author) -> Result<(), GitError> {
         let mut signed = self.clone();
         signed.variables.push(("GIT_COMMITTER_NAME".into(), committer.name.clone().into()));
         signed.variables.push(("GIT_COMMITTER_EMAIL".into(), committer.email.clone().into()));
-        let words = ["rebase", "--quiet", "--merge", "--no-autostash", "--no-gpg-sign", "--empty=drop", onto];
+        let how = ["rebase", "--quiet", "--merge", "--no-autostash", "--no-gpg-sign", "--empty=drop"];
+        let words: Vec<&str> = how.into_iter().chain(["--onto", onto, from]).collect();
         let args: Vec<&OsStr> = PLAIN.iter().map(OsStr::new).chain(alone(worktree, &words)).collect();
         signed.succeed(&args).map(drop)
     }

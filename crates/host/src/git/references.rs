@@ -109,8 +109,8 @@ impl Git {
             return Ok(BranchDeletion::CheckedOut { path: tree.path });
         }
         let name = format!("refs/heads/{branch}");
-        let deleted = self.succeed(&within(repository, &["update-ref", "-d", "--end-of-options", &name, &at]));
-        match self.or_moved(repository, &name, Expected::At(&at), deleted.map(drop)) {
+        let deleted = self.delete_ref(repository, &name, Some(&at));
+        match self.or_moved(repository, &name, Expected::At(&at), deleted) {
             Ok(()) => Ok(BranchDeletion::Deleted),
             Err(UpdateRefError::Moved { at: None, .. }) => Ok(BranchDeletion::Absent),
             Err(UpdateRefError::Moved { .. }) => Ok(BranchDeletion::Moved),

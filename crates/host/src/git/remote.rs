@@ -1,7 +1,7 @@
 //! Other copies of the repository: fetching a branch, pushing one.
 //!
 //! Invariant: whatever the network does is a value, not an error, and no message holds a password from an address.
-//! The user's own credentials and push hooks are used; nobody is asked for anything.
+//! The user's own credentials are used, and no prompt is shown.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ impl Git {
         let refspec = format!("+refs/heads/{branch}:{tracking}");
         let how = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
         let words: Vec<&str> = how.into_iter().chain([remote, &refspec]).collect();
-        let finished = match in_time(self.finish(&within(repository, &words)))? {
+        let finished = match in_time(self.finish_remote(&within(repository, &words)))? {
             Ok(finished) => finished,
             Err(late) => return Ok(Fetched::Offline(late)),
         };
@@ -85,8 +85,34 @@ impl Git {
     /// Pushes one refspec, such as `main` or `refs/heads/work:refs/heads/main`. Only a refspec that begins with `+`
     /// overwrites what the remote has.
     pub fn push(&self, repository: &Path, remote: &str, refspec: &str) -> Result<Pushed, GitError> {
-        let how = ["push", "--porcelain", "--no-follow-tags", "--no-signed", "--", remote, refspec];
-        Ok(match in_time(self.finish(&within(repository, &how)))? {
+        self.push_with(repository, remote, &[], refspec)
+    }
+
+    /// Uploads the large files of a branch that LFS keeps beside git. LFS itself does that in a push hook, which does
+    /// not run here, and without its objects the branch could not be checked out by others.
+    pub(super) fn push_lfs_objects(&self, repository: &Path, remote: &str, branch: &str) -> Result<Pushed, GitError> {
+        if !self.common_directory(repository)?.join("lfs/objects").is_dir() {
+            return Ok(Pushed::Done);
+        }
+        let finished = match in_time(self.finish_remote(&within(repository, &["lfs", "push", remote, branch])))? {
+            Ok(finished) if finished.status.success() => return Ok(Pushed::Done),
+            Ok(finished) => finished,
+            Err(late) => return Ok(Pushed::Offline(late)),
+        };
+        let message = format!("its LFS objects were not uploaded: {}", message(&finished.stderr));
+        Ok(if is_unreached(&message) { Pushed::Offline(message) } else { Pushed::Failed(message) })
+    }
+
+    pub(super) fn push_with(
+        &self,
+        repository: &Path,
+        remote: &str,
+        options: &[&str],
+        refspec: &str,
+    ) -> Result<Pushed, GitError> {
+        let plain = ["push", "--porcelain", "--no-follow-tags", "--no-signed"];
+        let how: Vec<&str> = plain.iter().chain(options).copied().chain(["--", remote, refspec]).collect();
+        Ok(match in_time(self.finish_remote(&within(repository, &how)))? {
             Ok(finished) => classify_push(&finished),
             Err(late) => Pushed::Offline(late),
         })
@@ -97,7 +123,7 @@ impl Git {
 fn in_time(result: Result<Finished, GitError>) -> Result<Result<Finished, String>, GitError> {
     match result {
         Ok(finished) => Ok(Ok(finished)),
-        Err(GitError::Deadline { deadline, .. }) => Ok(Err(format!("no end within {} s", deadline.as_secs_f32()))),
+        Err(GitError::Deadline { deadline, .. }) => Ok(Err(format!("no progress for {} s", deadline.as_secs_f32()))),
         Err(error) => Err(error),
     }
 }

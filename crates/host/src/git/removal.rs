@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::changes::Submodules;
-use super::{Git, GitError, UnsavedWork, Worktree};
+use super::{Git, GitError, Worktree};
 
 /// What would be lost with a working tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,11 +54,6 @@ pub enum KeepReason {
 
 impl Git {
     /// What would be lost if the working tree were removed now.
-    pub fn worktree_safety(&self, repository: &Path, path: &Path) -> Result<Safety, GitError> {
-        let head = self.head(path)?;
-        self.safety(repository, path, head.as_deref())
-    }
-
     fn safety(&self, repository: &Path, path: &Path, head: Option<&str>) -> Result<Safety, GitError> {
         let mut safety = Safety::default();
         if path.exists() {
@@ -86,7 +81,7 @@ impl Git {
             return Ok(Removal::Kept(reason));
         }
         // Git looks once more before it deletes; what came into being after our own look is kept by that.
-        match self.remove_locked(&lock, repository, &place, UnsavedWork::Keep) {
+        match self.remove_locked(&lock, repository, &place) {
             Ok(()) => Ok(Removal::Removed),
             Err(GitError::Failed { stderr, .. }) => Ok(Removal::Kept(KeepReason::Refused(stderr))),
             Err(error) => Err(error),
@@ -116,7 +111,7 @@ impl Git {
 }
 
 /// The path as git has it in its books: without links, also when the last part does not exist any more.
-fn place_of(path: &Path) -> PathBuf {
+pub(super) fn place_of(path: &Path) -> PathBuf {
     let above = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let resolved = || Some(above.canonicalize().ok()?.join(path.file_name().unwrap_or(OsStr::new(""))));
     path.canonicalize().ok().or_else(resolved).unwrap_or_else(|| path.to_owned())

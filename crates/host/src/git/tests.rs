@@ -1,20 +1,19 @@
 //! The real git in temporary repositories that know nothing of this machine's settings.
 
 use std::fs;
-use std::time::Instant;
 
 use super::changes::parse_status;
 use super::*;
 use crate::process::ProcessIdentity;
 
 struct Repository {
-    directory: tempfile::TempDir,
+    directory: switchyard_testkit::Scratch,
     git: Git,
 }
 
 impl Repository {
     fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = switchyard_testkit::Scratch::of_test();
         let nowhere = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].map(|name| (name.into(), "/dev/null".into()));
         // A search for a repository must not find one above the temporary directory.
         let ceiling = ("GIT_CEILING_DIRECTORIES".into(), directory.path().parent().unwrap().into());
@@ -86,6 +85,7 @@ fn commits_everything_once() {
 fn changes_are_listed_and_counted() {
     let repository = Repository::initialised();
     repository.write("edited", "a\nb\nc\n");
+    repository.write("emptied", "x\n");
     repository.write("gone", "x\n");
     repository.write("image", [0, 1, 2]);
     let first = repository.commit("first").unwrap();
@@ -102,36 +102,24 @@ fn changes_are_listed_and_counted() {
     let diff = |path: &str, lines: Option<(u64, u64)>| FileDiff {
         path: path.into(),
         lines: lines.map(|(added, deleted)| ChangedLines { added, deleted }),
+        is_gone: path == "gone",
+        is_emptied: path == "emptied",
+        link: None,
     };
-    let expected = [diff("edited", Some((2, 1))), diff("gone", Some((0, 1))), diff("image", None)];
-    assert_eq!(repository.git.diff_stat(repository.path(), &first).unwrap(), expected);
-    assert!(matches!(repository.git.diff_stat(repository.path(), "--output=x"), Err(GitError::Failed { .. })));
+    let expected =
+        [diff("edited", Some((2, 1))), diff("emptied", Some((0, 1))), diff("gone", Some((0, 1))), diff("image", None)];
+    repository.write("emptied", "");
+    fs::remove_file(repository.path().join("new \"ü\"\n")).unwrap();
+    let second = repository.commit("second").unwrap();
+    let between = |from: &str| repository.git.diff_stat_between(repository.path(), from, &second);
+    assert_eq!(between(&first).unwrap(), expected);
+    assert!(matches!(between("--output=x"), Err(GitError::Failed { .. })));
 }
 
 #[test]
 fn a_rename_is_one_entry() {
     assert_eq!(parse_status(b"R  new\0old\0?? x\0"), [entry("R ", "new"), entry("??", "x")]);
     assert_eq!(parse_status(b""), []);
-}
-
-#[test]
-fn a_worktree_comes_and_goes_but_not_with_unsaved_work() {
-    let repository = Repository::initialised();
-    repository.write("file", "1\n");
-    let base = repository.commit("first").unwrap();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let tree = elsewhere.path().join("tree");
-    repository.git.worktree_add(repository.path(), &tree, "work/one", &base).unwrap();
-    assert_eq!(fs::read_to_string(tree.join("file")).unwrap(), "1\n");
-    assert_eq!(repository.git.head(&tree).unwrap(), Some(base.clone()));
-    assert!(repository.git.worktree_add(repository.path(), &elsewhere.path().join("b"), "work/one", &base).is_err());
-
-    fs::write(tree.join("unsaved"), "work").unwrap();
-    let remove = |unsaved| repository.git.worktree_remove(repository.path(), &tree, unsaved);
-    assert!(matches!(remove(UnsavedWork::Keep), Err(GitError::Failed { .. })));
-    assert!(tree.join("unsaved").exists());
-    remove(UnsavedWork::Discard).unwrap();
-    assert!(!tree.exists());
 }
 
 #[test]
@@ -149,26 +137,61 @@ fn failures_say_what_was_run() {
     let missing = Git { program: "no-such-git-anywhere".into(), ..Git::default() };
     assert!(matches!(missing.version(), Err(GitError::Missing)));
     let repository = Repository::initialised();
-    let error = repository.git.worktree_add(repository.path(), Path::new("x"), "b", "no-such-base").unwrap_err();
+    let error = repository.git.is_ancestor(repository.path(), "no-such-base", "no-such-base").unwrap_err();
     let GitError::Failed { command, code, stderr } = error else { panic!("{error:?}") };
-    assert!(command.starts_with("git -C ") && command.ends_with("worktree add --quiet -b b -- x no-such-base"));
+    assert!(command.starts_with("git -C ") && command.ends_with("no-such-base no-such-base"), "{command}");
     assert!(code == Some(128) && stderr.contains("no-such-base"), "{code:?} {stderr}");
 }
 
 #[test]
 fn a_hung_git_is_ended_with_all_it_started() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let (program, pids) = (directory.path().join("git"), directory.path().join("pids"));
     let script = format!("#!/bin/sh\ntrap '' TERM\nsleep 300 &\necho $$ $! > {}\nwait\nsleep 300\n", pids.display());
     crate::bounded::install_script(&program, &script);
-    let git = Git { program, deadline: Duration::from_millis(2500), ..Git::default() };
-    let started = Instant::now();
+    let git = Git { program, idle_deadline: Duration::from_millis(2500), ..Git::default() };
     assert!(matches!(git.version(), Err(GitError::Deadline { command, .. }) if command == "git --version"));
-    assert!(started.elapsed() < Duration::from_secs(20));
     let pids = fs::read_to_string(pids).unwrap();
     for pid in pids.split_whitespace().map(|pid| pid.parse().unwrap()) {
         assert!(!ProcessIdentity::of(pid).is_some_and(|process| process.is_alive()), "{pid} lives");
     }
+}
+
+#[test]
+fn a_checkout_may_take_longer_than_it_may_be_idle() {
+    let repository = Repository::initialised();
+    for number in 0..5 {
+        repository.write(&format!("{number}.large"), format!("{number}\n"));
+    }
+    repository.write(".gitattributes", "*.large filter=slow\n");
+    let base = repository.commit("first").unwrap();
+    // As a filter that fetches each file from elsewhere.
+    repository.git.succeed(&within(repository.path(), &["config", "filter.slow.smudge", "sleep 1; cat"])).unwrap();
+    let patient = Git { idle_deadline: Duration::from_secs(3), ..repository.git.clone() };
+    let elsewhere = switchyard_testkit::Scratch::of_test();
+    let tree = elsewhere.path().join("tree");
+    let check_out = |tree: &Path| {
+        let (place, words) = (tree.to_str().unwrap(), ["worktree", "add", "--quiet", "--detach"]);
+        patient.succeed(&within(repository.path(), &[&words[..], &[place, &base]].concat()))
+    };
+    check_out(&tree).unwrap();
+    assert_eq!(fs::read_to_string(tree.join("4.large")).unwrap(), "4\n");
+
+    let stuck = ["config", "filter.slow.smudge", "exec sleep 300"];
+    repository.git.succeed(&within(repository.path(), &stuck)).unwrap();
+    let hung = check_out(&elsewhere.path().join("hung"));
+    assert!(matches!(hung, Err(GitError::Deadline { .. })), "{hung:?}");
+}
+
+#[test]
+fn output_that_nobody_can_hold_is_an_error() {
+    let repository = Repository::initialised();
+    let file = fs::File::create(repository.path().join("large")).unwrap();
+    file.set_len(70 * 1024 * 1024).unwrap();
+    repository.commit("first").unwrap();
+    let shown = repository.git.output(repository.path(), &["cat-file", "blob", "HEAD:large"]);
+    let Err(GitError::TooLarge { command, limit }) = shown else { panic!("{:?}", shown.map(|bytes| bytes.len())) };
+    assert!(command.ends_with("cat-file blob HEAD:large") && limit == 64 * 1024 * 1024, "{command} {limit}");
 }
 
 #[test]
@@ -178,7 +201,7 @@ fn a_diff_has_new_files_and_leaves_the_index_alone() {
     repository.commit("first").unwrap();
     let top = repository.path();
     repository.write("new.txt", "not known yet\n");
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = switchyard_testkit::Scratch::of_test();
     let before = repository.git.status_porcelain(top).unwrap();
     let head = repository.git.commit_of(top, "HEAD").unwrap();
     let diff = repository.git.diff_of_all(top, &head, &scratch.path().join("index")).unwrap();
@@ -213,7 +236,7 @@ fn a_diff_runs_nothing_hides_nothing_and_leaves_nothing() {
     repository.write("picture.bin", [0_u8, 1, 2, 0, 3]);
     let objects = || walk(&top.join(".git/objects"));
     let before = objects();
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = switchyard_testkit::Scratch::of_test();
     let diff = repository.git.diff_of_all(top, "HEAD", &scratch.path().join("index")).unwrap();
     assert!(diff.contains("+import os"), "{diff}");
     assert!(diff.contains("picture.bin differ"), "{diff}");

@@ -58,7 +58,9 @@ fn says(binary: &Path, home: &Path) -> Result<String, String> {
         Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned()),
         Ok(done) => Err(format!("ended with {}", done.status)),
         Err(RunError::Start(source) | RunError::Wait(source)) => Err(format!("cannot be started: {source}")),
-        Err(error @ RunError::Deadline { .. }) => Err(format!("did not {error}")),
+        Err(error @ (RunError::Deadline { .. } | RunError::Idle { .. } | RunError::TooLarge { .. })) => {
+            Err(format!("did not {error}"))
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use super::*;
 const VERSION: &str = "1.18.33";
 
 struct Place {
-    directory: tempfile::TempDir,
+    directory: switchyard_testkit::Scratch,
 }
 
 impl Place {
     fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
+        Self { directory: switchyard_testkit::Scratch::of_test() }
     }
 
     fn target(&self) -> PathBuf {

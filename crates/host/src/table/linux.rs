@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
 
-use super::Entry;
+use super::{Entry, Usage};
 use crate::process::ProcessIdentity;
 
 pub(crate) fn scan() -> Vec<Entry> {
@@ -14,6 +15,17 @@ pub(crate) fn entry(pid: u32) -> Option<Entry> {
     // A command name may be any bytes, so the line need not be UTF-8.
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&String::from_utf8_lossy(&line), rustix::param::page_size() as u64)
+}
+
+pub(crate) fn usage(pid: u32) -> Option<Usage> {
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = processor_ticks(&String::from_utf8_lossy(&line))?;
+    // Another user's process does not show its transfers.
+    let transfers = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let numbers = transfers.lines().filter_map(|line| line.split_once(": ")?.1.parse::<u64>().ok());
+    let transferred = numbers.fold(0, u64::saturating_add);
+    let millis = ticks.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1);
+    Some(Usage { processor: Duration::from_millis(millis), transferred })
 }
 
 /// Living processes of this user, other than this one, that were started with `NAME=VALUE` in their environment.
@@ -38,6 +50,14 @@ pub(crate) fn marked(name: &str, value: &str) -> Vec<ProcessIdentity> {
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// In the program and in the kernel, of the process and of the children that it has waited for.
+pub(super) fn processor_ticks(line: &str) -> Option<u64> {
+    let (_, rest) = line.rsplit_once(") ")?;
+    let ticks: Option<Vec<u64>> =
+        rest.split_ascii_whitespace().skip(11).take(4).map(|tick| tick.parse().ok()).collect();
+    ticks.filter(|ticks| ticks.len() == 4).map(|ticks| ticks.iter().sum())
 }
 
 /// The command name stands in parentheses and may itself hold spaces and parentheses: the last `)` ends it.

@@ -1,8 +1,10 @@
 //! The process table of the other systems, by way of sysinfo. Start times have a resolution of one second there.
 
+use std::time::Duration;
+
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
-use super::Entry;
+use super::{Entry, Usage};
 use crate::process::{ProcessIdentity, raw_pid};
 
 pub(crate) fn scan() -> Vec<Entry> {
@@ -14,6 +16,16 @@ pub(crate) fn entry(pid: u32) -> Option<Entry> {
     let wanted = Pid::from_u32(pid);
     let system = read(ProcessesToUpdate::Some(&[wanted]), ProcessRefreshKind::nothing().with_memory())?;
     system.process(wanted).map(describe)
+}
+
+pub(crate) fn usage(pid: u32) -> Option<Usage> {
+    let wanted = Pid::from_u32(pid);
+    let what = ProcessRefreshKind::nothing().with_cpu().with_disk_usage();
+    let system = read(ProcessesToUpdate::Some(&[wanted]), what)?;
+    let process = system.process(wanted)?;
+    let disk = process.disk_usage();
+    let transferred = disk.total_read_bytes.saturating_add(disk.total_written_bytes);
+    Some(Usage { processor: Duration::from_millis(process.accumulated_cpu_time()), transferred })
 }
 
 /// Living processes of this user, other than this one, that were started with `NAME=VALUE` in their environment.

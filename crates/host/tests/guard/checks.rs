@@ -13,6 +13,8 @@ pub const ALL: &[(&str, fn())] = &[
     ("the_deadline_of_a_check_leaves_no_process", the_deadline_of_a_check_leaves_no_process),
     ("a_check_that_ends_leaves_no_process", a_check_that_ends_leaves_no_process),
     ("a_flood_of_output_is_read_and_its_log_is_bounded", a_flood_of_output_is_read_and_its_log_is_bounded),
+    ("a_check_may_save_its_work_when_its_deadline_passes", a_check_may_save_its_work_when_its_deadline_passes),
+    ("what_a_check_leaves_does_not_get_its_grace", what_a_check_leaves_does_not_get_its_grace),
     ("a_check_that_cannot_run_says_so", a_check_that_cannot_run_says_so),
 ];
 
@@ -24,6 +26,7 @@ fn check(scene: &Scene, command: &str, deadline: Duration) -> Check {
         directory: scene.directory.path().to_owned(),
         variables: variables.collect(),
         deadline,
+        grace: Duration::from_secs(3),
         log: scene.directory.path().join("log"),
     }
 }
@@ -42,7 +45,6 @@ fn a_check_says_how_it_ended_and_what_it_printed() {
     assert_eq!((done.output_bytes, done.logged_bytes), (14, 14));
     assert_eq!(std::fs::read_to_string(&done.log).unwrap(), "one\ntwo\nthree\n");
     assert_eq!(std::fs::metadata(&done.log).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(done.took < PATIENCE);
     for (script, exit) in [("true", Exit::Code(0)), ("kill -KILL $$", Exit::Signal(9)), ("nowhere", Exit::Code(127))] {
         assert_eq!(run(&check(&scene, script, PATIENCE)).exit, exit, "{script}");
     }
@@ -69,7 +71,26 @@ fn the_deadline_of_a_check_leaves_no_process() {
     assert_eq!((done.exit, done.tail.as_str()), (Exit::Deadline, "begun\n"));
     scene.await_file("up");
     assert_eq!(scene.processes(), []);
-    assert!(done.took >= Duration::from_secs(3) && done.took < PATIENCE, "{:?}", done.took);
+    assert!(done.took >= Duration::from_secs(3), "{:?}", done.took);
+}
+
+fn a_check_may_save_its_work_when_its_deadline_passes() {
+    let scene = Scene::new("saves");
+    let script = "exec 2> /dev/null; trap 'sleep 4; echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done";
+    let patient = Check { grace: PATIENCE, ..check(&scene, script, Duration::from_secs(10)) };
+    let done = run(&patient);
+    assert_eq!((done.exit, done.tail.as_str()), (Exit::Deadline, "begun\nsaved\n"));
+    assert_eq!(scene.processes(), []);
+}
+
+/// It has ended by itself, and what it left ignores that it is asked to end.
+fn what_a_check_leaves_does_not_get_its_grace() {
+    let scene = Scene::new("stubborn");
+    let left = "(setsid sh -c 'trap \"\" TERM; echo $$ > $SCENE/up; while :; do sleep 0.1; done' &)";
+    let script = format!("{left}; while [ ! -s $SCENE/up ]; do :; done; exit 4");
+    let patient = Check { grace: Duration::from_secs(3600), ..check(&scene, &script, PATIENCE) };
+    assert_eq!(run(&patient).exit, Exit::Code(4));
+    assert_eq!(scene.processes(), []);
 }
 
 fn a_check_that_ends_leaves_no_process() {

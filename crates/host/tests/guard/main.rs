@@ -13,6 +13,7 @@ mod scene;
 use std::ffi::OsString;
 use std::panic::catch_unwind;
 use std::process::exit;
+use std::time::Instant;
 
 fn main() {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -33,7 +34,13 @@ fn run(args: &[String]) -> i32 {
     let has = |option: &str| args.iter().any(|arg| arg == option);
     // None of these tests is marked as ignored.
     let all = if has("--ignored") { Vec::new() } else { [promises::ALL, checks::ALL].concat() };
-    let filters: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    // What follows one of these is its value and no filter.
+    const VALUED: [&str; 4] = ["--test-threads", "--format", "--color", "-Z"];
+    let is_value = |index: usize| index > 0 && VALUED.contains(&args[index - 1].as_str());
+    let filters: Vec<&String> = (0..args.len())
+        .filter(|index| !is_value(*index) && !args[*index].starts_with('-'))
+        .map(|index| &args[index])
+        .collect();
     let matches = |name: &str| {
         let one = |filter: &&String| if has("--exact") { name == **filter } else { name.contains(filter.as_str()) };
         filters.is_empty() || filters.iter().any(one)
@@ -44,12 +51,15 @@ fn run(args: &[String]) -> i32 {
         return 0;
     }
     println!("\nrunning {} tests", chosen.len());
+    let count = chosen.len();
     let mut failed = 0;
     for (name, test) in chosen {
+        let began = Instant::now();
         let outcome = if catch_unwind(test).is_ok() { "ok" } else { "FAILED" };
-        failed += i32::from(outcome != "ok");
-        println!("test {name} ... {outcome}");
+        failed += usize::from(outcome != "ok");
+        println!("test {name} ... {outcome} <{:.3}s>", began.elapsed().as_secs_f64());
     }
-    println!("\ntest result: {}. {failed} failed\n", if failed == 0 { "ok" } else { "FAILED" });
+    let result = if failed == 0 { "ok" } else { "FAILED" };
+    println!("\ntest result: {result}. {} passed; {failed} failed\n", count - failed);
     i32::from(failed > 0)
 }

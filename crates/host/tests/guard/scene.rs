@@ -7,17 +7,17 @@ use switchyard_host::tree::{end_marked, marked};
 use switchyard_host::{GuardedChild, GuardedCommand, ProcessIdentity};
 
 const MARK: &str = "SWITCHYARD_TEST_SCENE";
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(80);
 
 pub struct Scene {
     name: String,
-    pub directory: tempfile::TempDir,
+    pub directory: switchyard_testkit::Scratch,
 }
 
 impl Scene {
     pub fn new(name: &str) -> Self {
         let name = format!("{name}-{}", std::process::id());
-        Self { name, directory: tempfile::tempdir().unwrap() }
+        Self { name, directory: switchyard_testkit::Scratch::of_test() }
     }
 
     pub fn variables(&self) -> Vec<(String, String)> {

@@ -1,9 +1,10 @@
 //! Alerts of the budget: each is told once a day, whoever notices it first.
 
 use super::{SqliteStore, event, fault::failed};
-use crate::{Result, SpendKey};
+use crate::{Alert, Result, SpendKey};
 use serde_json::Value;
 use sqlx::query;
+use switchyard_core::task::Effect;
 
 const RAISE: &str =
     "INSERT INTO budget_alert (day_start, kind, name, level) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
@@ -15,7 +16,8 @@ pub(super) async fn raise(
     level: &str,
     now: i64,
     data: &Value,
-) -> Result<bool> {
+    notice: Option<(&Effect, i64)>,
+) -> Result<Alert> {
     let mut transaction = store.write().await?;
     let raised = query(RAISE)
         .bind(day_start)
@@ -26,9 +28,13 @@ pub(super) async fn raise(
         .await
         .map_err(failed("raise the alert"))?;
     if raised.rows_affected() == 0 {
-        return Ok(false);
+        return Ok(Alert::Known);
     }
     event::append(&mut transaction, now, "budget.alert", &key.subject(), data).await?;
+    let effect = match notice {
+        Some((effect, free_at)) => Some(super::effect::add(&mut transaction, effect, now, free_at).await?),
+        None => None,
+    };
     transaction.commit().await.map_err(failed("raise the alert"))?;
-    Ok(true)
+    Ok(Alert::Raised { effect })
 }

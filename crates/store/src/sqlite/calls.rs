@@ -5,15 +5,17 @@ use super::{
     reservation, rule, server, session, settle, similar, spend, tally,
 };
 use crate::{
-    AttemptEnd, Begun, BudgetPeriod, BudgetRule, CooldownRecord, DispatchEnd, DispatchRecord, Event, GroupBy,
-    HealthRecord, Judgement, Lease, NewAttempt, NewDispatch, NewOutcome, NewPeriod, NewSpend, OutcomeFilter,
-    OutcomeOrder, OutcomeRecord, Result, ServerRecord, ServerState, SessionRecord, SpendKey, Spent, Store,
+    Alert, AttemptEnd, AttemptRecord, Begun, BudgetPeriod, BudgetRule, CooldownRecord, DispatchEnd, DispatchRecord,
+    Event, GroupBy, HealthRecord, Judgement, Lease, NewAttempt, NewDispatch, NewOutcome, NewPeriod, NewSpend,
+    OutcomeFilter, OutcomeOrder, OutcomeRecord, Result, ServerRecord, ServerState, SessionRecord, Settled, SpendKey,
+    Spent, Store,
 };
 use async_trait::async_trait;
 use serde_json::Value;
 use switchyard_core::{
-    DispatchId, Nano, ServerId, Usage,
+    DispatchId, ServerId,
     pattern::{Move, Past, Tally},
+    task::Effect,
 };
 
 #[async_trait]
@@ -34,7 +36,7 @@ impl Store for SqliteStore {
         attempt::set_session(self, dispatch, ordinal, session).await
     }
 
-    async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<()> {
+    async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<Settled> {
         settle::finish(self, dispatch, ordinal, end).await
     }
 
@@ -66,8 +68,12 @@ impl Store for SqliteStore {
         session::claim(self, session, now).await
     }
 
-    async fn spent_in_session(&self, session: &str) -> Result<(Usage, Nano)> {
-        session::spent(self, session).await
+    async fn session_attempts(&self, session: &str) -> Result<Vec<(DispatchId, AttemptRecord)>> {
+        session::attempts(self, session).await
+    }
+
+    async fn sessions_of_unknown_cost(&self, home: &str, limit: u32) -> Result<Vec<SessionRecord>> {
+        session::of_unknown_cost(self, home, limit).await
     }
 
     async fn stale_sessions(&self, home: &str, before: i64, limit: u32) -> Result<Vec<SessionRecord>> {
@@ -190,8 +196,16 @@ impl Store for SqliteStore {
         period::remove(self, id, now).await
     }
 
-    async fn raise_alert(&self, day_start: i64, key: &SpendKey, level: &str, now: i64, data: &Value) -> Result<bool> {
-        alert::raise(self, day_start, key, level, now, data).await
+    async fn raise_alert(
+        &self,
+        day_start: i64,
+        key: &SpendKey,
+        level: &str,
+        now: i64,
+        data: &Value,
+        notice: Option<(&Effect, i64)>,
+    ) -> Result<Alert> {
+        alert::raise(self, day_start, key, level, now, data, notice).await
     }
 
     async fn record_outcomes(&self, outcomes: &[NewOutcome]) -> Result<u64> {

@@ -1,9 +1,15 @@
 //! What is to be done outside because of a change. It is taken for a while, so that of many only one performs it, and
 //! is free again when that one has died.
 
-use super::{SqliteStore, fault::failed, row, task::structured};
+use super::{
+    SqliteStore,
+    fault::failed,
+    row,
+    task::{json, structured},
+};
 use crate::{EffectRecord, ErrorKind, Result, StoreError};
-use sqlx::{query, query_scalar, sqlite::SqliteRow};
+use sqlx::{SqliteConnection, query, query_scalar, sqlite::SqliteRow};
+use switchyard_core::task::Effect;
 
 pub(super) const WAITING: &str = "
     SELECT EXISTS (SELECT 1 FROM effect INDEXED BY effect_open WHERE done_at IS NULL AND free_at <= ?1)";
@@ -20,6 +26,15 @@ const FINISH: &str = "UPDATE effect SET done_at = ?2, result = ?3 WHERE id = ?1 
 const DEFER: &str = "UPDATE effect SET free_at = ?2, result = ?3 WHERE id = ?1 AND done_at IS NULL";
 
 const IS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM effect WHERE id = ?1)";
+
+/// Of the store itself, and counted as tried once: whoever adds it performs it.
+const ADD: &str = "
+    INSERT INTO effect (task, epoch, at, kind, data, free_at, tries) VALUES (NULL, 0, ?1, ?2, ?3, ?4, 1) RETURNING id";
+
+pub(super) async fn add(transaction: &mut SqliteConnection, effect: &Effect, now: i64, free_at: i64) -> Result<i64> {
+    let added = query_scalar(ADD).bind(now).bind(effect.kind()).bind(json(effect)?).bind(free_at);
+    added.fetch_one(transaction).await.map_err(failed("note what is to be done"))
+}
 
 /// The tries of each are counted with this one.
 pub(super) async fn take(store: &SqliteStore, now: i64, lease: i64, limit: u32) -> Result<Vec<EffectRecord>> {
@@ -69,7 +84,7 @@ async fn close(store: &SqliteStore, sql: &'static str, id: i64, at: i64, result:
 fn record(row: &SqliteRow) -> Result<EffectRecord> {
     Ok(EffectRecord {
         id: row::get(row, "id")?,
-        task: row::parsed(row, "task")?,
+        task: row::optional_word(row, "task", |text| text.parse().ok())?,
         epoch: row::get(row, "epoch")?,
         at: row::get(row, "at")?,
         effect: structured(row, "data")?,

@@ -12,8 +12,8 @@ async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     rows.iter().map(|row| row.get::<String, _>("detail").replace(" COVERING INDEX ", " INDEX ")).collect()
 }
 
-async fn store() -> (tempfile::TempDir, SqliteStore) {
-    let directory = tempfile::tempdir().unwrap();
+async fn store() -> (switchyard_testkit::Scratch, SqliteStore) {
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     (directory, store)
 }

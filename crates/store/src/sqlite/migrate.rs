@@ -29,6 +29,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, sql: include_str!("../../migrations/sqlite/0005_tasks.sql") },
     Migration { version: 6, sql: include_str!("../../migrations/sqlite/0006_jobs.sql") },
     Migration { version: 7, sql: include_str!("../../migrations/sqlite/0007_spend_sum.sql") },
+    Migration { version: 8, sql: include_str!("../../migrations/sqlite/0008_effects_of_the_store.sql") },
 ];
 
 pub(super) async fn migrate(

@@ -54,6 +54,8 @@ mod task;
 mod task_add;
 mod task_change;
 #[cfg(test)]
+mod task_scale_tests;
+#[cfg(test)]
 mod task_tests;
 #[cfg(test)]
 mod tests;
@@ -61,6 +63,7 @@ mod worker;
 
 pub use header::APPLICATION_ID;
 pub use migrate::{MIGRATIONS, Migration};
+pub use open::FirstUse;
 
 use crate::Result;
 use fault::failed;
@@ -84,10 +87,10 @@ impl SqliteStore {
         Ok(Self { connections: open::open(path, Missing::Refuse, MIGRATIONS).await? })
     }
 
-    /// Opens a database that is there, is ours and needs nothing done to it; nothing in any other case. The caller's
-    /// runtime may end after this: no task is left on it.
-    pub async fn open_ready(path: &Path) -> Option<Self> {
-        Some(Self { connections: open::open_ready(path, MIGRATIONS).await? })
+    /// Opens a database that is there, is ours and needs nothing done to it, for a short command; nothing in any other
+    /// case. The caller's runtime may end after this: no task is left on it.
+    pub async fn open_ready(path: &Path, first: FirstUse) -> Option<Self> {
+        Some(Self { connections: open::open_ready(path, first, MIGRATIONS).await? })
     }
 
     /// Opens with another history than ours: a test's way to reach versions that do not exist yet.

@@ -19,10 +19,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a call waits for another writer.
-pub(super) const BUSY: Duration = Duration::from_secs(5);
+/// How long a call waits for another writer. A write takes milliseconds; on a machine with far more work than processors,
+/// one that holds the lock may not run for seconds.
+pub(super) const BUSY: Duration = Duration::from_secs(20);
 
+/// Reads of one process that may run at once.
 const READERS: u32 = 4;
+
+/// The same for a short command, which reads one thing after the other. A connection is given back some time after its
+/// last use, so that a larger pool would open another one meanwhile, and each one parses the whole schema.
+const READERS_OF_A_COMMAND: u32 = 1;
 
 /// What is ready opens in a few milliseconds.
 const READY_WITHIN: Duration = Duration::from_secs(1);
@@ -35,6 +41,13 @@ const OLDEST_LIBRARY: [u32; 3] = [3, 51, 3];
 pub(super) enum Missing {
     Create,
     Refuse,
+}
+
+/// Which connection a command needs first: opening another one only to look would cost as much as the command itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstUse {
+    Read,
+    Write,
 }
 
 #[derive(Debug)]
@@ -60,7 +73,7 @@ pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]
         Contents::Unmarked => refuse_tables(path).await?,
         Contents::Marked(identity) => header::check(path, identity, newest)?,
     }
-    let connections = Connections::to(path);
+    let connections = Connections::to(path, READERS);
     match prepare(&connections, path, migrations, journal).await {
         Ok(()) => Ok(connections),
         Err(error) => {
@@ -70,25 +83,26 @@ pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]
     }
 }
 
-/// Opens what [`open`] would leave as it is.
-pub(super) async fn open_ready(path: &Path, migrations: &[Migration]) -> Option<Connections> {
+/// Opens what [`open`] would leave as it is, for a short command.
+pub(super) async fn open_ready(path: &Path, first: FirstUse, migrations: &[Migration]) -> Option<Connections> {
     let path = &std::path::absolute(path).ok()?;
     let newest = Identity { application: APPLICATION_ID, version: migrations.last()?.version };
     if header::read(path).ok()? != (Contents::Marked(newest), Journal::WriteAhead) {
         return None;
     }
-    let connections = Connections::to(path);
+    let connections = Connections::to(path, READERS_OF_A_COMMAND);
+    let pool = match first {
+        FirstUse::Read => &connections.readers,
+        FirstUse::Write => &connections.writer,
+    };
     let looked = tokio::time::timeout(READY_WITHIN, async {
-        let mut writer = connections.writer.acquire().await.ok()?;
-        let found = identify(&mut writer).await.ok()?;
-        drop(writer);
-        // A connection is given back by a task, and one that is given back too late is closed.
-        while connections.writer.num_idle() == 0 && connections.writer.size() > 0 {
-            tokio::task::yield_now().await;
-        }
+        let mut connection = pool.acquire().await.ok()?;
+        let found = identify(&mut connection).await.ok()?;
+        // Dropped, it would be given back by a task of a runtime that may be gone by then.
+        connection.return_to_pool().await;
         Some(found)
     });
-    // Whoever holds it up is met again by whoever really opens it, and told about there.
+    // What delays this delays the real opening too, which reports it.
     let found = looked.await.ok()?;
     if !found.is_some_and(|(library, identity)| require_library(&library).is_ok() && identity == newest) {
         connections.close().await;
@@ -98,7 +112,7 @@ pub(super) async fn open_ready(path: &Path, migrations: &[Migration]) -> Option<
 }
 
 impl Connections {
-    fn to(path: &Path) -> Self {
+    fn to(path: &Path, readers: u32) -> Self {
         let pool = |size, options| {
             SqlitePoolOptions::new()
                 .max_connections(size)
@@ -108,7 +122,7 @@ impl Connections {
                 .connect_lazy_with(options)
         };
         let read_only = settings(path).read_only(true);
-        Self { writer: pool(1, settings(path)), readers: pool(READERS, read_only.clone()), watcher: pool(1, read_only) }
+        Self { writer: pool(1, settings(path)), readers: pool(readers, read_only.clone()), watcher: pool(1, read_only) }
     }
 
     /// The writer goes last: only it can fold the log into the database.

@@ -1,9 +1,9 @@
 //! OpenCode sessions that dispatches ran in and may run in again.
 
 use super::{SqliteStore, fault::failed, row};
-use crate::{ErrorKind, Result, SessionRecord, StoreError};
-use sqlx::{query, query_as};
-use switchyard_core::{Nano, Usage};
+use crate::{AttemptRecord, ErrorKind, Result, SessionRecord, StoreError};
+use sqlx::query;
+use switchyard_core::DispatchId;
 
 const PUT: &str = "
     INSERT INTO session (id, home, directory, model, state, used_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -17,10 +17,13 @@ pub(super) const STALE: &str =
 
 const CLAIM: &str = "UPDATE session SET state = 'in_use', used_at = ?2 WHERE id = ?1 AND state = 'kept'";
 
-pub(super) const SPENT: &str = "
-    SELECT COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), COALESCE(SUM(reasoning_tokens), 0),
-        COALESCE(SUM(cache_read_tokens), 0), COALESCE(SUM(cache_write_tokens), 0), COALESCE(SUM(cost_nano), 0)
-    FROM attempt WHERE session = ?1 AND ended_at IS NOT NULL";
+pub(super) const ATTEMPTS: &str = "SELECT * FROM attempt WHERE session = ?1 ORDER BY rowid";
+
+pub(super) const OF_UNKNOWN_COST: &str = "
+    SELECT * FROM session
+    WHERE state IN ('kept', 'doomed') AND home = ?1 AND EXISTS (
+        SELECT 1 FROM attempt WHERE attempt.session = session.id AND cost_known = 0 AND ended_at IS NOT NULL)
+    ORDER BY used_at DESC, id LIMIT ?2";
 
 pub(super) const DOOMED: &str =
     "SELECT * FROM session WHERE state = 'doomed' AND home = ?1 ORDER BY used_at, id LIMIT ?2";
@@ -53,13 +56,15 @@ pub(super) async fn claim(store: &SqliteStore, session: &str, now: i64) -> Resul
     if changed == 1 { Ok(()) } else { Err(StoreError::new(ErrorKind::Conflict, "the session cannot be taken")) }
 }
 
-pub(super) async fn spent(store: &SqliteStore, session: &str) -> Result<(Usage, Nano)> {
-    let sums = query_as::<_, (i64, i64, i64, i64, i64, i64)>(SPENT).bind(session).fetch_one(&store.connections.readers);
-    let (input, output, reasoning, cache_read, cache_write, cost) =
-        sums.await.map_err(failed("sum what the session has cost"))?;
-    let [input, output, reasoning, cache_read, cache_write] =
-        [input, output, reasoning, cache_read, cache_write].map(i64::unsigned_abs);
-    Ok((Usage { input, output, reasoning, cache_read, cache_write }, Nano(cost)))
+pub(super) async fn attempts(store: &SqliteStore, session: &str) -> Result<Vec<(DispatchId, AttemptRecord)>> {
+    let rows = query(ATTEMPTS).bind(session).fetch_all(&store.connections.readers).await;
+    let rows = rows.map_err(failed("read the attempts of a session"))?;
+    rows.iter().map(|row| Ok((row::parsed(row, "dispatch")?, row::attempt(row)?))).collect()
+}
+
+pub(super) async fn of_unknown_cost(store: &SqliteStore, home: &str, limit: u32) -> Result<Vec<SessionRecord>> {
+    let rows = query(OF_UNKNOWN_COST).bind(home).bind(limit).fetch_all(&store.connections.readers).await;
+    rows.map_err(failed("read sessions of unknown cost"))?.iter().map(row::session).collect()
 }
 
 pub(super) async fn stale(store: &SqliteStore, home: &str, before: i64, limit: u32) -> Result<Vec<SessionRecord>> {

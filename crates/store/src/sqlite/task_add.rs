@@ -140,6 +140,7 @@ fn row(new: &NewTask, id: &TaskId) -> Result<Value> {
         to: task.state.name().to_owned(),
         epoch: task.epoch,
         detail: String::new(),
+        route: None,
     };
     Ok(json!({
         "id": id,

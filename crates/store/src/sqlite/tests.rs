@@ -14,13 +14,13 @@ async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn listings_use_their_indexes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     for (sql, expected) in [
         (dispatch::RECENT, "SCAN dispatch USING INDEX dispatch_recent"),
         (dispatch::UNFINISHED, "SCAN dispatch USING INDEX dispatch_unfinished"),
         (session::STALE, "SEARCH session USING INDEX session_kept (home=? AND used_at<?)"),
-        (session::SPENT, "SEARCH attempt USING INDEX attempt_session (session=?)"),
+        (session::ATTEMPTS, "SEARCH attempt USING INDEX attempt_session (session=?)"),
         (session::DOOMED, "SEARCH session USING INDEX session_doomed (home=?)"),
         (event::AFTER, "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"),
     ] {
@@ -34,7 +34,7 @@ async fn listings_use_their_indexes() {
 /// A window over one provider or tier must not cost more with every other one that there is.
 #[tokio::test]
 async fn sums_use_their_indexes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     let window = "SEARCH spend USING PRIMARY KEY (bucket>? AND bucket<?)";
     for (sql, expected) in [
@@ -68,7 +68,7 @@ async fn sums_use_their_indexes() {
 
 #[tokio::test]
 async fn outcomes_are_found_without_sorting() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     for wanted in 0_usize..32 {
         let named = |bit| (wanted & bit != 0).then(String::new);
@@ -102,7 +102,7 @@ async fn outcomes_are_found_without_sorting() {
 
 #[tokio::test]
 async fn outcomes_are_counted_by_their_indexes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     let weeks = "USING PRIMARY KEY (task_type=? AND repository=? AND week>?)";
     assert_eq!(plan(&store, tally::OF_ONE).await, [format!("SEARCH counted {weeks}")]);
@@ -124,7 +124,7 @@ async fn outcomes_are_counted_by_their_indexes() {
 /// With room for four candidates: what a store of millions does with words that very many outcomes have.
 #[tokio::test]
 async fn common_words_are_looked_for_among_the_newest() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     let texts = ["rare mend", "mend", "mend test", "mend test", "odd test", "mend", "test", "odd mend test", "mend"];
     for (id, text) in (1_i64..).zip(texts) {
@@ -161,7 +161,7 @@ async fn common_words_are_looked_for_among_the_newest() {
 /// The store leaves none, so they are made past it.
 #[tokio::test]
 async fn a_reservation_without_a_running_attempt_is_stale() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
     sqlx::raw_sql(
         "INSERT INTO dispatch VALUES
@@ -192,7 +192,7 @@ async fn a_reservation_without_a_running_attempt_is_stale() {
 /// Each error is made by SQLite itself.
 #[tokio::test]
 async fn errors_have_the_kind_that_callers_act_on() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let path = directory.path().join("switchyard.db");
     let store = SqliteStore::open(&path).await.unwrap();
     let note =
@@ -220,7 +220,7 @@ async fn errors_have_the_kind_that_callers_act_on() {
 
 #[test]
 fn only_what_needs_nothing_done_is_opened_ahead_and_nothing_else_is_touched() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = switchyard_testkit::Scratch::of_test();
     let place = |name: &str| directory.path().join(name);
     let run = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let older = &MIGRATIONS[..MIGRATIONS.len() - 1];
@@ -233,14 +233,23 @@ fn only_what_needs_nothing_done_is_opened_ahead_and_nothing_else_is_touched() {
     let bytes = |name: &str| std::fs::read(place(name)).ok();
     for name in ["missing", "older", "foreign", "empty"] {
         let before = bytes(name);
-        assert!(run().block_on(SqliteStore::open_ready(&place(name))).is_none(), "{name}");
+        for first in [FirstUse::Read, FirstUse::Write] {
+            assert!(run().block_on(SqliteStore::open_ready(&place(name), first)).is_none(), "{name}");
+        }
         assert_eq!(bytes(name), before, "{name}");
     }
-    // The runtime that it was opened in is gone when it is used.
-    let store = run().block_on(SqliteStore::open_ready(&place("ready"))).expect("a store");
-    assert_eq!(store.connections.writer.num_idle(), 1, "the connection is kept");
-    let after = run();
-    let position = after.block_on(store.append_event(1, "test.happened", "it", &serde_json::json!({})));
-    assert!(position.is_ok(), "{position:?}");
-    after.block_on(store.close());
+    for (first, connections) in [(FirstUse::Read, (1, 0)), (FirstUse::Write, (0, 1))] {
+        // The runtime that it was opened in is gone when it is used.
+        let store = run().block_on(SqliteStore::open_ready(&place("ready"), first)).expect("a store");
+        let idle = (store.connections.readers.num_idle(), store.connections.writer.num_idle());
+        assert_eq!(idle, connections, "the connection is kept, and there is no other");
+        run().block_on(async {
+            for _ in 0..5 {
+                store.health().await.unwrap();
+            }
+            assert_eq!(store.connections.readers.size(), 1, "one read after the other needs one connection");
+            store.append_event(1, "test.happened", "it", &serde_json::json!({})).await.unwrap();
+            store.close().await;
+        });
+    }
 }

@@ -121,6 +121,7 @@ fn written<'worker>(
         .bind(match worker.policy {
             ModelPolicy::Dynamic => DYNAMIC,
             ModelPolicy::Sticky => STICKY,
+            ModelPolicy::Next => NEXT,
         })
         .bind(&worker.reason)
         .bind(&worker.fingerprint)
@@ -136,11 +137,13 @@ fn written<'worker>(
 
 const DYNAMIC: &str = "dynamic";
 const STICKY: &str = "sticky";
+const NEXT: &str = "next";
 
 fn record(row: &SqliteRow) -> Result<WorkerRecord> {
     let policy = |text: &str| match text {
         DYNAMIC => Some(ModelPolicy::Dynamic),
         STICKY => Some(ModelPolicy::Sticky),
+        NEXT => Some(ModelPolicy::Next),
         _ => None,
     };
     let process = match row::get::<Option<String>>(row, "process_host")? {

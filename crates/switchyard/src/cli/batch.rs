@@ -321,7 +321,7 @@ fn footer(summary: &Summary) {
 fn cost(usd: f64, known: bool) -> String {
     match (Nano::from_usd(usd), known) {
         (Some(cost), true) => cost.to_string(),
-        (Some(cost), false) if cost != Nano::ZERO => format!("at least {cost}"),
+        (Some(cost), false) if cost != Nano::ZERO => format!("estimated {cost}"),
         _ => "cost unknown".to_owned(),
     }
 }

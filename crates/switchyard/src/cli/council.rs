@@ -136,7 +136,7 @@ fn print(report: &CouncilReport) {
     let ended = json!(report.ended_because);
     let ended = ended.as_str().unwrap_or("").replace('_', " ");
     let cost = Nano::from_usd(report.cost_usd).unwrap_or_default();
-    let cost = if report.cost_known { cost.to_string() } else { format!("at least {cost}") };
+    let cost = if report.cost_known { cost.to_string() } else { format!("estimated {cost}") };
     ui::frame(&format!(
         "--- council of {}, put together by {} (ended: {ended}; {} calls, {cost}) ---",
         report.members.len(),

@@ -3,7 +3,7 @@
 use super::{
     Global,
     batch::{self, ManyArgs},
-    input,
+    input, preview,
     progress::Display,
     selection::{self, SelectionArgs},
 };
@@ -95,6 +95,9 @@ pub struct DispatchArgs {
     /// Steps that an agent may take, 1 to 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     steps: Option<u32>,
+    /// Only decide which model would be asked, as `switchyard route` does; nothing is sent
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -149,6 +152,9 @@ pub async fn run(global: &Global, args: &DispatchArgs) -> Result<ExitCode, Failu
     check_locally(&settings.layered.config, &request)?;
     let context = settings.into_context().await?;
     let format = global.format();
+    if args.dry_run {
+        return preview::dispatch(&context, &request, &options, targets.as_ref(), format).await;
+    }
     if let Some(targets) = &targets {
         return batch::run(&context, format, &request, &options, targets, &args.many).await;
     }
@@ -289,7 +295,7 @@ fn header(report: &DispatchReport, request: &Request, options: &Options) -> Stri
     let modifiers = if modifiers.is_empty() { String::new() } else { format!(" [{}]", modifiers.join(", ")) };
     let cost = match (Nano::from_usd(report.cost_usd), report.cost_known) {
         (Some(cost), true) => cost.to_string(),
-        (Some(cost), false) if cost != Nano::ZERO => format!("at least {cost}"),
+        (Some(cost), false) if cost != Nano::ZERO => format!("estimated {cost}"),
         _ => "cost unknown".to_owned(),
     };
     let took = duration::show(Duration::from_millis(report.duration_ms));

@@ -5,7 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
 };
-use switchyard_core::{Nano, budget::Urgency, dispatch::Image, duration::Limit};
+use switchyard_core::{Nano, budget::Urgency, dispatch::Image, duration::Limit, size};
 
 /// Larger images are refused before they are read: no provider takes them.
 const LARGEST_IMAGE: u64 = 20 << 20;
@@ -46,7 +46,10 @@ pub fn image(path: &Path) -> Result<Image, Failure> {
     };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     if size > LARGEST_IMAGE {
-        return Err(Failure::usage(format!("image {shown} is larger than 20 MiB"), "make it smaller"));
+        return Err(Failure::usage(
+            format!("image {shown} is too large: {}, at most {}", size::show(size), size::show(LARGEST_IMAGE)),
+            "make it smaller",
+        ));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let Some(mime) = Image::sniff(&bytes) else {
@@ -102,4 +105,12 @@ impl UrgencyArgs {
             (false, false) => Urgency::Normal,
         }
     }
+}
+
+/// Waits for git or the disk without blocking what else runs here, such as the wait for an interrupt.
+pub async fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(Failure::failed(error, "try again")))
 }

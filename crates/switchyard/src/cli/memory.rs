@@ -11,6 +11,7 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use std::{collections::VecDeque, process::ExitCode};
+use switchyard_core::size;
 use switchyard_engine::{
     Context,
     server::{RECYCLED, statuses},
@@ -53,8 +54,8 @@ pub async fn memory(global: &Global) -> Result<ExitCode, Failure> {
             vec![
                 server.record.url.clone(),
                 process.map(|process| process.pid.to_string()).unwrap_or_default(),
-                format!("{} MiB", server.resident_bytes >> 20),
-                format!("{} MiB", limit >> 20),
+                size::show(server.resident_bytes),
+                size::show(limit),
                 used(server.leases).to_owned(),
                 if server.version.is_some() { "answers" } else { "does not answer" }.to_owned(),
             ]
@@ -114,7 +115,7 @@ async fn recycled(context: &Context, limit: usize) -> Result<VecDeque<Event>, Fa
 }
 
 fn row(event: &Event) -> Vec<String> {
-    let mib = event.data["resident_bytes"].as_u64().map(|bytes| format!("{} MiB", bytes >> 20));
+    let memory = event.data["resident_bytes"].as_u64().map(size::show);
     let why = event.data["why"].as_str().unwrap_or_default().to_owned();
-    vec![local(event.at), why, mib.unwrap_or_default(), event.subject.clone()]
+    vec![local(event.at), why, memory.unwrap_or_default(), event.subject.clone()]
 }

@@ -4,6 +4,7 @@ mod agents;
 mod batch;
 mod batches;
 mod budget;
+mod complete;
 mod config;
 mod council;
 mod csv;
@@ -15,17 +16,20 @@ mod fallback;
 mod input;
 mod keeper;
 mod later;
+mod man;
 mod mcp;
 mod memory;
-mod models;
+pub mod models;
 mod moment;
 mod opencode;
+mod overview;
 mod pack;
-mod patterns;
+pub mod patterns;
+mod preview;
 mod progress;
 mod providers;
 mod review;
-mod route;
+pub mod route;
 mod runner;
 mod scripted;
 mod selection;
@@ -45,7 +49,7 @@ use crate::{
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use later::Later;
-use std::process::ExitCode;
+use std::{pin::Pin, process::ExitCode};
 use switchyard_engine::Context;
 
 /// Sends work to the right AI model through OpenCode, and sees it through.
@@ -55,7 +59,7 @@ pub struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -159,6 +163,10 @@ enum Command {
     /// The configuration in force
     #[command(subcommand)]
     Config(Later<config::ConfigCommand>),
+    /// Print the completion script of a shell
+    Completions(Later<complete::CompletionsArgs>),
+    /// Write the manual pages into a directory
+    Man(Later<man::ManArgs>),
     /// Own one managed server (started by switchyard itself)
     #[command(hide = true)]
     Keeper { order: String },
@@ -173,11 +181,21 @@ enum Command {
     Scripted(Later<scripted::ScriptedArgs>),
 }
 
+/// What `--version` prints. Scripts ask for it often, and it needs no description of all commands.
+const VERSION: &str = concat!("switchyard ", env!("CARGO_PKG_VERSION"));
+
 /// Parses, runs, reports. The exit code is the documented one.
 pub fn main() -> ExitCode {
+    if std::env::args_os().len() == 2 && std::env::args_os().skip(1).all(|flag| flag == "--version" || flag == "-V") {
+        ui::result(VERSION);
+        return ExitCode::SUCCESS;
+    }
     // A worker is started for every task, and must not wait for the description of all other commands.
     if let Some(args) = work::WorkArgs::of_supervisor(std::env::args_os().skip(1)) {
         return reported(work::run(&args), Format::People);
+    }
+    if let Some(words) = complete::asked(std::env::args_os().skip(1)) {
+        return reported(block_on(complete::answer(&words)), Format::People);
     }
     let matches = match Cli::command().try_get_matches() {
         Ok(matches) => matches,
@@ -203,6 +221,7 @@ fn reported(result: Result<ExitCode, Failure>, format: Format) -> ExitCode {
 
 fn run(cli: Cli) -> Result<ExitCode, Failure> {
     let Cli { global, command } = cli;
+    let Some(command) = command else { return block_on(overview::run(&global)) };
     match command {
         Command::TaskTypes => tables::task_types(&global),
         Command::Tiers => tables::tiers(&global),
@@ -215,6 +234,8 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Fallback(Later(args)) => block_on(fallback::run(&global, &args)),
         Command::Budget(Later(command)) => block_on(budget::run(&global, &command)),
         Command::Patterns(Later(command)) => block_on(patterns::run(&global, &command)),
+        Command::Completions(Later(args)) => Ok(complete::script(&args)),
+        Command::Man(Later(args)) => man::run(&global, &args),
         Command::Config(Later(command)) => config::run(&global, &command),
         Command::Task(Later(command)) => block_on(task::run(&global, &command)),
         Command::Batch(Later(command)) => block_on(batches::run(&global, &command)),
@@ -247,6 +268,8 @@ fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<Exi
         .enable_all()
         .build()
         .map_err(|error| Failure::unavailable("host", error, "free some resources and try again"))?;
+    // Boxed, the runtime's loop is compiled once and not for each command.
+    let work: Pin<Box<dyn Future<Output = _>>> = Box::pin(work);
     let result = runtime.block_on(work);
     // What is left are idle connections; nobody needs to see them close.
     runtime.shutdown_background();
@@ -268,4 +291,15 @@ fn usage_error(error: &clap::Error) -> ExitCode {
         drop(error.print());
     }
     ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, VERSION};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_version_is_the_one_of_the_command_line() {
+        assert_eq!(Cli::command().render_version(), format!("{VERSION}\n"));
+    }
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 use switchyard_core::{
     Nano,
     route::{Catalogue, Model, Needs, Provider, Selector, resolve},
@@ -63,7 +63,7 @@ struct CompareArgs {
 }
 
 /// One line of the list.
-type Row<'a> = (&'a str, &'a Provider, &'a Model);
+pub type Row<'a> = (&'a str, &'a Provider, &'a Model);
 
 pub async fn run(global: &Global, args: &ModelsArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
@@ -185,12 +185,33 @@ fn can(model: &Model) -> String {
 
 async fn compare(global: &Global, context: &Context, args: &CompareArgs) -> Result<ExitCode, Failure> {
     let directory = input::directory(None)?;
-    let listed = current(context, &directory, refresh(args.refresh), Extent::All).await?;
-    let mut around = surroundings(context, &directory, Refresh::IfStale).await?;
+    let refresh = refresh(args.refresh);
+    match global.format() {
+        Format::Json => ui::json(&compared(context, &directory, &args.models, refresh, comparison).await?),
+        Format::People => ui::result(&compared(context, &directory, &args.models, refresh, side_by_side).await?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is told of models side by side.
+pub fn comparison(rows: &[Row<'_>]) -> Value {
+    json!({"models": rows.iter().map(document).collect::<Vec<_>>()})
+}
+
+/// Finds each model and tells of them all.
+pub async fn compared<T>(
+    context: &Context,
+    directory: &Path,
+    models: &[String],
+    refresh: Refresh,
+    tell: impl FnOnce(&[Row<'_>]) -> T,
+) -> Result<T, Failure> {
+    let listed = current(context, directory, refresh, Extent::All).await?;
+    let mut around = surroundings(context, directory, Refresh::IfStale).await?;
     // One list for all of them, so that what is compared can be compared.
     around.listed.catalogue = listed.catalogue.connected();
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for name in &args.models {
+    for name in models {
         let selector = super::selection::model(&context.config, name)?;
         let known = match &selector {
             Selector::Exact(model) => lookup(&listed.catalogue, &model.provider, &model.model),
@@ -207,11 +228,7 @@ async fn compare(global: &Global, context: &Context, args: &CompareArgs) -> Resu
         };
         rows.push(row);
     }
-    match global.format() {
-        Format::Json => ui::json(&json!({"models": rows.iter().map(document).collect::<Vec<_>>()})),
-        Format::People => ui::result(&side_by_side(&rows)),
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(tell(&rows))
 }
 
 fn lookup<'a>(catalogue: &'a Catalogue, provider: &str, model: &str) -> Option<Row<'a>> {

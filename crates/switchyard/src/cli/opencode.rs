@@ -10,6 +10,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 use switchyard_agents::opencode::TESTED_VERSION;
+use switchyard_core::size;
 use switchyard_engine::{
     Context,
     server::{locate_binary, statuses, stop_all},
@@ -143,7 +144,7 @@ async fn status(global: &Global, context: &Context) -> Result<(), Failure> {
                 server.record.url.clone(),
                 state.as_str().unwrap_or_default().to_owned(),
                 server.version.clone().unwrap_or_else(|| "does not answer".into()),
-                format!("{} MiB", server.resident_bytes >> 20),
+                size::show(server.resident_bytes),
                 server.leases.to_string(),
                 server.record.keeper.pid.to_string(),
             ]

@@ -2,7 +2,13 @@
 
 mod change;
 
-use super::{Global, batch, dispatch::cancel_on_signal, input, selection};
+use super::{
+    Global, batch,
+    dispatch::cancel_on_signal,
+    input,
+    preview::{self, Preview},
+    selection,
+};
 use crate::{
     failure::Failure,
     ui::{self, Format},
@@ -66,14 +72,22 @@ pub struct ReviewArgs {
     /// The repository; the current directory by default
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Only say who would review and who would fix; nothing is sent
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure> {
     let timeout = input::timeout(args.timeout.as_deref())?;
     let directory = input::directory(args.dir.as_ref())?;
     let purpose = if args.looping { Purpose::Mend } else { Purpose::Read };
-    let change = Change::find(args.range.as_deref(), purpose, &directory)?;
-    let diff = change.diff()?;
+    let (range, looked) = (args.range.clone(), directory.clone());
+    let (change, diff) = input::in_thread(move || {
+        let change = Change::find(range.as_deref(), purpose, &looked)?;
+        let diff = change.diff()?;
+        Ok((Arc::new(change), diff))
+    })
+    .await?;
     if diff.trim().is_empty() {
         return nothing(global);
     }
@@ -85,11 +99,19 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
     let needs = request(&diff, &directory).needs();
     let (targets, notes) = expand_for(&context, &targets, needs, &directory, urgency).await?;
     notes.iter().for_each(|warning| ui::warn(warning));
-    let cancel = cancel_on_signal();
     let format = global.format();
+    if args.dry_run {
+        if args.looping {
+            find_fixer(&context, args.fixer.as_deref(), &directory, urgency).await?;
+        }
+        let name = args.fixer.clone().unwrap_or_else(|| format!("a model for {FIX_KIND}"));
+        let fixer = args.looping.then_some((name, args.max_iterations));
+        return Ok(preview::show(&Preview { targets: &targets, fixer, directory: &change.top }, format));
+    }
+    let cancel = cancel_on_signal();
     if args.looping {
         let fixer = find_fixer(&context, args.fixer.as_deref(), &directory, urgency).await?;
-        let read = || change.diff().map_err(|failure| failure.message);
+        let read = Arc::clone(&change);
         let job = Loop {
             context: &context,
             directory: &change.top,
@@ -98,7 +120,7 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
             fixer,
             limits: Limits { max_iterations: args.max_iterations as usize, ..Limits::default() },
             max_cost: args.max_cost,
-            diff: &read,
+            diff: Arc::new(move || read.diff().map_err(|failure| failure.message)),
             sink: &tools(),
             cancel: &cancel,
         };

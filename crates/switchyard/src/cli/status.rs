@@ -1,6 +1,9 @@
 //! `switchyard status`: how everything stands, or one batch, with a cause for each task that does not move.
 
-use super::{Global, batches};
+use super::{
+    Global, batches,
+    task::{document::Whole, find},
+};
 use crate::{
     failure::Failure,
     ui::{self, Format},
@@ -30,13 +33,20 @@ pub async fn show(global: &Global, batch: Option<&str>) -> Result<ExitCode, Fail
     }
     let status = status(&context, batch).await.map_err(Failure::task)?;
     match global.format() {
-        Format::Json => ui::json(&document(&status, batch)),
+        Format::Json => {
+            let mut attention = Vec::with_capacity(status.needs_attention.len());
+            for task in &status.needs_attention {
+                let record = find(&context, &task.id).await?;
+                attention.push(Whole::of(&context, record).await?.document());
+            }
+            ui::json(&document(&status, attention, batch));
+        }
         Format::People => people(&status),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn document(status: &Status, batch: Option<&str>) -> Value {
+fn document(status: &Status, needs_attention: Vec<Value>, batch: Option<&str>) -> Value {
     let batches: Vec<Value> = status
         .batches
         .iter()
@@ -50,8 +60,10 @@ fn document(status: &Status, batch: Option<&str>) -> Value {
         "counts": batches::counts(&status.counts),
         "running": status.running,
         "held": status.held,
+        "needs_attention": needs_attention,
         "batches": batches,
         "conflicts": status.conflicts,
+        "todo": status.todo,
         "stalled": status.stalled,
     })
 }
@@ -60,6 +72,14 @@ fn people(status: &Status) {
     ui::result(&batches::counted(&status.counts));
     if let Some(stalled) = &status.stalled {
         ui::warn(stalled);
+    }
+    for todo in &status.todo {
+        if let Some(problem) = &todo.problem {
+            ui::warn(&format!("TODO.md of {}: {problem}", todo.repository));
+        }
+    }
+    for task in status.needs_attention.iter().filter(|task| task.state == "asking") {
+        ui::warn(&format!("{} {}", task.id, clean_line(&task.why, ROOM * 2)));
     }
     if !status.running.is_empty() {
         let rows: Vec<Vec<String>> = status

@@ -8,7 +8,7 @@ use crate::{
 use clap::Args;
 use std::{process::ExitCode, sync::Arc};
 use switchyard_core::task::TaskId;
-use switchyard_engine::supervise::{self as engine, Pulse, Told, Watcher};
+use switchyard_engine::supervise::{self as engine, Pulse, TodoPass, Told, Watcher};
 use switchyard_host::clock::now_micros;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,9 @@ pub struct SuperviseArgs {
     /// End when nothing is queued, waiting or at work any more
     #[arg(long)]
     until_idle: bool,
+    /// Say what would be started now, and start nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -37,10 +40,16 @@ pub struct PulseArgs {
 
 pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
+    if args.dry_run {
+        let pulse = engine::would_start(&context, args.batch.as_deref()).await.map_err(Failure::task)?;
+        return Ok(conclude(&pulse, global.format()));
+    }
     let cancel = CancellationToken::new();
     let format = global.format();
     let watcher: Watcher = Arc::new(move |told| match told {
         Told::Pulse(pulse) => show(pulse, format),
+        Told::Todo(todo) if format == Format::Json => ui::json_line(&serde_json::json!({ "todo": [todo] })),
+        Told::Todo(todo) => show_todo(todo),
         Told::Trouble(error) => ui::complain(&format!("a pass failed and is tried again: {error}")),
     });
     if format == Format::People {
@@ -81,15 +90,19 @@ pub async fn pulse(global: &Global, args: &PulseArgs) -> Result<ExitCode, Failur
     } else {
         engine::pulse(&context, args.batch.as_deref()).await
     };
-    let pulse = pulse.map_err(Failure::task)?;
-    match global.format() {
-        Format::Json => ui::json(&pulse),
+    Ok(conclude(&pulse.map_err(Failure::task)?, global.format()))
+}
+
+/// Shows a pass that was the only one.
+fn conclude(pulse: &Pulse, format: Format) -> ExitCode {
+    match format {
+        Format::Json => ui::json(pulse),
         Format::People if pulse.is_idle() => {
             ui::result(pulse.held.as_deref().unwrap_or("there was nothing to do"));
         }
-        Format::People => show(&pulse, Format::People),
+        Format::People => show(pulse, Format::People),
     }
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 fn show(pulse: &Pulse, format: Format) {
@@ -100,6 +113,7 @@ fn show(pulse: &Pulse, format: Format) {
         ui::json_line(pulse);
         return;
     }
+    pulse.todo.iter().for_each(show_todo);
     let mut parts = Vec::new();
     if !pulse.started.is_empty() {
         let ids: Vec<&str> = pulse.started.iter().map(TaskId::as_str).collect();
@@ -115,5 +129,25 @@ fn show(pulse: &Pulse, format: Format) {
             parts.push(format!("{count} {what}"));
         }
     }
-    ui::note(&parts.join("; "));
+    if !parts.is_empty() {
+        ui::note(&parts.join("; "));
+    }
+}
+
+fn show_todo(todo: &TodoPass) {
+    let TodoPass { repository, added, ticked, released, cancelled, problem } = todo;
+    for (ids, what) in [
+        (added, "added"),
+        (ticked, "ticked"),
+        (released, "given back"),
+        (cancelled, "cancelled, since TODO.md has it over"),
+    ] {
+        if !ids.is_empty() {
+            let ids: Vec<&str> = ids.iter().map(TaskId::as_str).collect();
+            ui::note(&format!("TODO.md of {repository}: {} {what}", ids.join(", ")));
+        }
+    }
+    if let Some(problem) = problem {
+        ui::complain(&format!("TODO.md of {repository}: {problem}"));
+    }
 }

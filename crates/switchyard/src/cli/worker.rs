@@ -5,9 +5,10 @@ use crate::{
     failure::Failure,
     ui::{self, Format},
 };
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode};
+use switchyard_core::route::ModelPolicy;
 use switchyard_engine::{
     Context,
     jobs::{JobError, Op, WorkerView, operate, workers},
@@ -35,12 +36,15 @@ pub enum WorkerCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum ModelCommand {
-    /// Give a worker another model, until it is reset
+    /// Give a worker another model, until it is reset; a profile without a worker gets one
     Set {
-        /// A worker, or a profile of which one works here
+        /// A worker, or a profile
         worker: String,
         /// provider/model, a tier, a tag such as node:fast, or a part of a name
         model: String,
+        /// For how long: until it is reset, or for the next message
+        #[arg(long, value_enum, default_value_t = Policy::Sticky)]
+        policy: Policy,
         /// Begin a new conversation
         #[arg(long)]
         respawn: bool,
@@ -59,6 +63,14 @@ pub enum ModelCommand {
     },
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// Until it is reset
+    Sticky,
+    /// For the next message alone; then the model of its profile
+    Dynamic,
+}
+
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
     /// The directory that the worker works in
@@ -74,8 +86,12 @@ pub async fn run(global: &Global, command: &WorkerCommand) -> Result<ExitCode, F
     let (op, place) = match command {
         WorkerCommand::List { all } => return list(global, &context, *all).await,
         WorkerCommand::Stop { worker, place } => (Op::Stop { worker: worker.clone() }, place),
-        WorkerCommand::Model(ModelCommand::Set { worker, model, respawn, place }) => {
-            (Op::ModelSet { worker: worker.clone(), model: model.clone(), respawn: *respawn }, place)
+        WorkerCommand::Model(ModelCommand::Set { worker, model, policy, respawn, place }) => {
+            let policy = match policy {
+                Policy::Sticky => ModelPolicy::Sticky,
+                Policy::Dynamic => ModelPolicy::Next,
+            };
+            (Op::ModelSet { worker: worker.clone(), model: model.clone(), policy, respawn: *respawn }, place)
         }
         WorkerCommand::Model(ModelCommand::Reset { worker, respawn, place }) => {
             (Op::ModelReset { worker: worker.clone(), respawn: *respawn }, place)
@@ -99,8 +115,9 @@ fn told(op: &Op, view: &WorkerView, dry_run: bool) -> String {
     let would = if dry_run { "would be" } else { "is" };
     match op {
         Op::Stop { .. } => format!("{} {would} stopped", view.name),
-        Op::ModelSet { .. } => {
-            format!("{} {would} on {} until it is reset ({})", view.name, view.model, view.reason)
+        Op::ModelSet { policy, .. } => {
+            let how_long = if *policy == ModelPolicy::Next { "for its next message" } else { "until it is reset" };
+            format!("{} {would} on {} {how_long} ({})", view.name, view.model, view.reason)
         }
         Op::ModelReset { .. } => format!("{} {would} on {} again ({})", view.name, view.model, view.reason),
     }

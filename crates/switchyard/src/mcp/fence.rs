@@ -21,6 +21,11 @@ impl Fence {
         &self.root
     }
 
+    /// Whether a repository is the one that the server works in, or is inside its directory.
+    pub fn reaches(&self, repository: &Path) -> bool {
+        repository.canonicalize().is_ok_and(|real| real.starts_with(&self.root) || self.root.starts_with(&real))
+    }
+
     /// The directory that a call names; the server's own when it names none.
     pub fn directory(&self, named: Option<&str>) -> Result<PathBuf, JobError> {
         let Some(named) = named else { return Ok(self.root.clone()) };
@@ -43,7 +48,7 @@ mod tests {
 
     #[test]
     fn nothing_leads_out() {
-        let place = tempfile::tempdir().expect("a directory");
+        let place = switchyard_testkit::Scratch::of_test();
         let root = place.path().join("project");
         std::fs::create_dir_all(root.join("inner")).expect("a directory");
         std::fs::create_dir_all(place.path().join("project-2")).expect("a directory");
@@ -58,6 +63,11 @@ mod tests {
             let found = fence.directory(good).expect("a directory");
             assert!(found == root || found == root.join("inner"), "{good:?}: {found:?}");
         }
+        for (repository, reached) in [(&root, true), (&root.join("in"), true), (&root.join("../project-2"), false)] {
+            assert_eq!(fence.reaches(repository), reached, "{repository:?}");
+        }
+        let inner = Fence::around(&root.join("inner")).expect("a fence");
+        assert!(inner.reaches(&root) && !inner.reaches(&root.join("missing")));
         for bad in ["..", "out", "../project-2", "/", "missing", "file", outside.as_str(), "inner/../../project-2"] {
             let error = fence.directory(Some(bad)).expect_err(bad);
             assert!(error.message.contains("`directory`") && error.hint.contains("inside"), "{bad}: {error:?}");

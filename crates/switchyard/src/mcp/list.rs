@@ -1,12 +1,15 @@
 //! `task_list`: what there is, as a table that is short enough for a model, or as JSON.
 
-use super::{answer::Answer, arguments::Arguments, table, telling, yard::Yard};
+use super::{answer::Answer, arguments::Arguments, questions::Question, table, telling, yard::Yard};
 use serde_json::{Map, Value};
 use switchyard_engine::jobs::{self, JobError, JobView, Listing, View};
 
 const USUAL: u64 = 20;
 
 pub async fn run(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError> {
+    if let Some(question) = arguments.text("view").and_then(Question::parse) {
+        return question.answer(yard, arguments).await;
+    }
     let view = arguments.text("view").and_then(View::parse).unwrap_or(View::Tasks);
     match (view == View::Output, arguments.has("taskId")) {
         (true, false) => return Err(JobError::usage("view \"output\" needs `taskId`", "name the job, such as j17")),

@@ -12,6 +12,8 @@ mod field;
 pub mod http;
 mod list;
 mod look;
+mod permission;
+mod questions;
 mod server;
 mod start;
 pub mod stdio;

@@ -3,7 +3,7 @@
 use super::{
     answer::{Answer, named},
     arguments::Arguments,
-    telling,
+    permission, telling,
     yard::Yard,
 };
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub async fn run(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError>
         Some("supervised") => StartKind::Supervised,
         Some(_) => return operate(yard, arguments).await,
     };
-    for name in ["op", "respawn"] {
+    for name in ["op", "respawn", "policy", "taskId", "answer", "requestId"] {
         if arguments.has(name) {
             return Err(JobError::usage(format!("`{name}` means nothing without kind \"op\""), "set kind to \"op\""));
         }
@@ -86,7 +86,10 @@ pub fn deadline(limit: Limit) -> Duration {
 }
 
 async fn operate(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError> {
-    const MEANT: [&str; 6] = ["kind", "op", "workerId", "model", "respawn", "directory"];
+    if arguments.text("op") == Some("task.answer") {
+        return permission::answer(yard, arguments).await;
+    }
+    const MEANT: [&str; 7] = ["kind", "op", "workerId", "model", "policy", "respawn", "directory"];
     if let Some(other) = arguments.names().find(|name| !MEANT.contains(name)) {
         return Err(JobError::choose(format!("`{other}` means nothing for kind \"op\""), MEANT));
     }
@@ -99,7 +102,14 @@ async fn operate(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError>
     let respawn = arguments.switch("respawn").unwrap_or_default();
     let model = arguments.owned("model");
     let op = match (op, model) {
-        ("worker.model.set", Some(model)) => Op::ModelSet { worker, model, respawn },
+        ("worker.model.set", Some(model)) => {
+            let dynamic = arguments.text("policy") == Some("dynamic");
+            let policy = if dynamic { ModelPolicy::Next } else { ModelPolicy::Sticky };
+            Op::ModelSet { worker, model, policy, respawn }
+        }
+        (_, _) if arguments.has("policy") => {
+            return Err(JobError::usage(format!("`policy` means nothing for {op}"), "it is for worker.model.set"));
+        }
         ("worker.model.set", None) => {
             return Err(JobError::usage("worker.model.set needs `model`", "give provider/model, a tier or a tag"));
         }

@@ -126,7 +126,7 @@ pub fn started(started: &Started) -> String {
 pub fn time_and_cost(view: &JobView) -> String {
     let cost = match (view.cost_usd.and_then(Nano::from_usd), view.cost_known) {
         (Some(cost), true) => cost.to_string(),
-        (Some(cost), false) if cost != Nano::ZERO => format!("at least {cost}"),
+        (Some(cost), false) if cost != Nano::ZERO => format!("estimated {cost}"),
         _ => "cost unknown".to_owned(),
     };
     elapsed(view).map(|elapsed| format!("{}, {cost}", duration::show(elapsed))).unwrap_or(cost)
@@ -225,7 +225,7 @@ mod tests {
             ),
             (JobView { error, ..view("failed") }, "j3 failed [rate_limited] on p/m (1.2s, $0.0032)"),
             (JobView { started_at: None, ..view("cancelled") }, "j3 cancelled"),
-            (JobView { cost_known: false, ..view("done") }, "j3 done on p/m (1.2s, at least $0.0032)"),
+            (JobView { cost_known: false, ..view("done") }, "j3 done on p/m (1.2s, estimated $0.0032)"),
         ];
         for (view, expected) in table {
             assert_eq!(headline(&view), expected);

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_file_is_private_and_goes_with_the_server() {
         use std::os::unix::fs::PermissionsExt;
-        let place = tempfile::tempdir().expect("a directory");
+        let place = switchyard_testkit::Scratch::of_test();
         let (file, token) = TokenFile::create(place.path()).expect("a file");
         let path = file.path.clone();
         assert_eq!(std::fs::metadata(&path).expect("metadata").permissions().mode() & 0o777, 0o600);

@@ -102,7 +102,8 @@ impl Tool {
         match self {
             Self::Start => {
                 "Hand work to another model and get its id at once, with the model that was chosen and why. The job \
-                 runs by itself; wait for it with task_await. With kind op: change or stop a worker instead."
+                 runs by itself; wait for it with task_await. With kind op: change or stop a worker, or answer a \
+                 task that waits for a permission."
             }
             Self::Await => {
                 "Wait until a job (taskId) or several (taskIds) are over and get the answers. Not an error when the \
@@ -113,7 +114,9 @@ impl Tool {
             }
             Self::List => {
                 "Show what there is: tasks (jobs and supervised tasks), workers, profiles, models, workflows, status, \
-                 output (of one taskId), routes, budget, patterns, providers."
+                 output (of one taskId), routes, budget, patterns, providers. With query: route (where a text would go and \
+                 why), recommend (a tier for a task type), similar (tasks like a text), compare (models, with commas). \
+                 report: all that outcomes have taught."
             }
             Self::Cancel => {
                 "Stop a job and wait until its stop is confirmed. Says cancelled, cancelling (not confirmed yet), or \
@@ -152,7 +155,7 @@ impl Tool {
 }
 
 pub const KINDS: &[&str] = &["auto", "worker", "workflow", "op", "dispatch", "batch", "supervised"];
-pub const OPS: &[&str] = &["worker.model.set", "worker.model.reset", "worker.stop"];
+pub const OPS: &[&str] = &["worker.model.set", "worker.model.reset", "worker.stop", "task.answer"];
 pub const VIEWS: &[&str] = &[
     "tasks",
     "workers",
@@ -165,6 +168,11 @@ pub const VIEWS: &[&str] = &[
     "budget",
     "patterns",
     "providers",
+    "route",
+    "recommend",
+    "similar",
+    "compare",
+    "report",
 ];
 
 const TASK_TYPE: Field = Field::optional(
@@ -236,7 +244,20 @@ const START: &[Field] = &[
     Field::optional(
         "op",
         Kind::Choice(OPS),
-        "of kind op: what to do with the worker workerId; worker.model.set needs model",
+        "of kind op: what to do with the worker workerId (worker.model.set needs model), or task.answer with taskId and \
+         answer",
+    ),
+    Field::optional("taskId", Kind::Text, "of op task.answer: the supervised task that waits for a permission"),
+    Field::optional(
+        "answer",
+        Kind::Choice(&["allow", "always", "deny"]),
+        "of op task.answer: only what the user has decided; always holds for the rest of the task",
+    ),
+    Field::optional("requestId", Kind::Text, "of op task.answer: answer only if this is the request that it waits for"),
+    Field::optional(
+        "policy",
+        Kind::Choice(&["sticky", "dynamic"]),
+        "of op worker.model.set: sticky (the default) until it is reset, dynamic for the next message alone",
     ),
     Field::optional("respawn", Kind::Switch, "of an op that changes the model: start the worker anew with it"),
     Field::optional("directory", Kind::Text, "where to work: the server's directory (the default) or one inside it"),
@@ -260,7 +281,11 @@ const LIST: &[Field] = &[
     Field::optional("status", Kind::Text, "only those with this status, such as running"),
     Field::optional("kind", Kind::Text, "only those of this kind, such as worker"),
     Field::optional("workerId", Kind::Text, "only those of this worker"),
-    Field::optional("query", Kind::Text, "only those whose name or text has this in it"),
+    Field::optional(
+        "query",
+        Kind::Text,
+        "only those whose name or text has this in it; of route, recommend, similar and compare: what is asked",
+    ),
     Field::optional("taskId", Kind::Text, "of view output: whose output"),
     Field::optional("limit", Kind::Count(200), "how many at most; 20 by default"),
 ];

@@ -97,7 +97,7 @@ fn each_role_edits_what_is_its_own() {
         ("implementer", [Allow, Allow, Allow, Allow, Allow, Deny, Deny, Deny, Deny, Deny, Deny, Allow, Deny, Deny]),
         ("validator", [Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Allow, Deny]),
         ("test-writer", [Deny, Allow, Allow, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny, Deny]),
-        ("documentation", [Deny, Deny, Deny, Allow, Allow, Deny, Deny, Deny, Allow, Deny, Deny, Deny, Deny, Allow]),
+        ("documentation", [Deny, Deny, Deny, Allow, Allow, Deny, Deny, Allow, Allow, Deny, Deny, Deny, Deny, Allow]),
         ("research", [Deny; 14]),
         ("shipper", [Deny; 14]),
         ("init", [Deny, Deny, Deny, Deny, Deny, Deny, Deny, Allow, Deny, Deny, Deny, Deny, Deny, Deny]),
@@ -121,6 +121,8 @@ fn each_shell_runs_what_its_role_needs() {
         ("validator", "cargo test --workspace", Allow),
         ("validator", "git diff", Allow),
         ("validator", "switchyard spec check 7", Allow),
+        ("validator", "switchyard spec test", Allow),
+        ("validator", "switchyard spec test > x", Deny),
         ("validator", "git diff --output=x", Deny),
         ("validator", "cargo test > x", Deny),
         ("validator", "cargo test && rm -r src", Deny),
@@ -220,6 +222,31 @@ fn texts_name_what_the_checks_look_for() {
     for state in ["INTAKE", "CLARIFY", "ROUTE", "DELEGATE", "REVIEW", "DONE"] {
         assert!(text("orchestrator").contains(&format!("## {state}\n")), "{state}");
     }
+}
+
+/// What a reader of the reports and of the commands can rely on.
+#[test]
+fn texts_have_what_others_look_for() {
+    let command = |name: &str| COMMANDS.iter().find(|(path, _)| *path == format!("commands/{name}.md")).unwrap().1;
+    let sections = ["Outcome", "Files Changed", "Context Or Decisions Updated", "Verification", "Follow-Ups"];
+    for section in sections {
+        assert!(text("documentation").contains(&format!("\n## {section}\n")), "{section}");
+    }
+    for kind in ["UX design brief", "API contract", "migration plan", "runbook", "testing strategy", "convention guide"]
+    {
+        assert!(text("documentation").contains(kind), "{kind}");
+    }
+    let call = "agy --dangerously-skip-permissions --print";
+    assert!(text("implementer").contains(call) && text("implementer").contains("- **agy**: enabled"));
+    let template = text("init").split_once("```markdown\n").unwrap().1.split_once("```\n").unwrap().0;
+    assert!(!switchyard_core::spec::agy_is_enabled(template), "off until the user says so");
+    assert!(switchyard_core::spec::agy_is_enabled(&template.replace("disabled", "enabled")));
+    assert_eq!(switchyard_core::spec::test_commands(template), ["command"]);
+    assert!(text("task-planner").contains("units-proposed") && text("orchestrator").contains("units-proposed"));
+    assert!(
+        command("planning").contains("# Research acceleration") && command("planning").contains("Dispatch research")
+    );
+    assert!(command("execute").contains("**Dispatch used**"));
 }
 
 #[test]

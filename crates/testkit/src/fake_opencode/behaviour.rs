@@ -55,6 +55,8 @@ pub enum Serving {
 /// What becomes of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Run {
+    /// The provider of the configuration answers, and tools are executed. Only a process has what this takes.
+    Works,
     /// `ok: ` and the prompt's text.
     Answers,
     /// The same, from a model that was not asked for.

@@ -1,4 +1,5 @@
-//! `/global/event`: one `data:` line for each event, no ids and no replay, with the scripted gaps.
+//! `/global/event`, and `/event` for one directory: one `data:` line for each event, no ids and no replay, with the
+//! scripted gaps.
 
 use super::{behaviour::Events, world::World};
 use axum::{
@@ -15,10 +16,10 @@ use tokio::{
 };
 
 /// Subscribes before it returns, so that nothing after the response headers is missed.
-pub(super) fn stream(world: Arc<World>) -> Response {
+pub(super) fn stream(world: Arc<World>, directory: Option<String>) -> Response {
     let period = world.behaviour.heartbeat;
     let heartbeat = interval_at(Instant::now() + period, period);
-    let reader = Reader { bus: world.bus(), world, heartbeat, begun: false, told: 0 };
+    let reader = Reader { bus: world.bus(), world, directory, heartbeat, begun: false, told: 0 };
     let body = Body::from_stream(stream::unfold(reader, Reader::next));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
@@ -26,6 +27,8 @@ pub(super) fn stream(world: Arc<World>) -> Response {
 struct Reader {
     world: Arc<World>,
     bus: Receiver<Value>,
+    /// Of a stream that is about one directory alone.
+    directory: Option<String>,
     heartbeat: Interval,
     begun: bool,
     /// Events after `server.connected`.
@@ -36,7 +39,7 @@ impl Reader {
     async fn next(mut self) -> Option<(Result<String, Infallible>, Self)> {
         if !self.begun {
             self.begun = true;
-            return Some((Ok(line(&server_event("server.connected"))), self));
+            return Some((Ok(self.line(&server_event("server.connected"))), self));
         }
         match self.world.behaviour.events {
             Events::DropEvery(count) if self.told >= count => return None,
@@ -48,7 +51,7 @@ impl Reader {
             pending::<()>().await;
         }
         self.told += 1;
-        Some((Ok(line(&event)), self))
+        Some((Ok(self.line(&event)), self))
     }
 
     async fn receive(&mut self) -> Option<Value> {
@@ -67,15 +70,19 @@ impl Reader {
 
     fn withheld(&self, event: &Value) -> bool {
         let payload = &event["payload"];
+        if self.directory.as_ref().is_some_and(|directory| event.get("directory").is_some_and(|of| of != directory)) {
+            return true;
+        }
         let idle = payload["type"] == "session.idle" || payload["properties"]["status"]["type"] == "idle";
         idle && self.world.behaviour.events == Events::WithoutFinalIdle
+    }
+
+    fn line(&self, event: &Value) -> String {
+        let told = if self.directory.is_some() { &event["payload"] } else { event };
+        format!("data: {told}\n\n")
     }
 }
 
 fn server_event(kind: &str) -> Value {
     json!({ "payload": { "id": "evt_server", "type": kind, "properties": {} } })
-}
-
-fn line(event: &Value) -> String {
-    format!("data: {event}\n\n")
 }

@@ -1,18 +1,30 @@
-//! A fake OpenCode server for what the real one cannot be made to do.
+//! A fake OpenCode server: in a test's own process for what the real one cannot be made to do, and as the program
+//! `fake-opencode` for what the real one does, only faster.
 //!
-//! It lives in a thread with a runtime of its own, so that it can die as a killed process does:
+//! In a test it lives in a thread with a runtime of its own, so that it can die as a killed process does:
 //! when the runtime goes, so do the listener and every connection, in the middle of whatever they
 //! were doing. Invariant: a request is recorded before it is met, hung ones included.
 
+mod agents;
 mod behaviour;
+mod catalogue;
+mod config;
 mod events;
 mod gate;
+mod instance;
+mod machine;
+mod pages;
+mod place;
+pub mod process;
 mod routes;
 mod run;
+mod session_routes;
 mod sessions;
 mod shapes;
+mod store;
 #[cfg(test)]
 mod tests;
+mod work;
 mod world;
 
 pub use behaviour::{Behaviour, Events, PermissionReply, Run, Serving};

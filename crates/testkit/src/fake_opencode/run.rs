@@ -34,7 +34,8 @@ pub(super) async fn carry_out(world: Arc<World>, session: String, prompt: Prompt
         return;
     }
     match world.behaviour.run.clone() {
-        Run::Answers => answer(&world, &session, &prompt, &format!("ok: {}", prompt.text)),
+        // Only a process works, and it has other ways.
+        Run::Works | Run::Answers => answer(&world, &session, &prompt, &format!("ok: {}", prompt.text)),
         Run::IgnoresModel { provider, model } => {
             let other = Prompt { provider, model, ..prompt };
             answer(&world, &session, &other, &format!("ok: {}", other.text));

@@ -2,14 +2,21 @@
 //!
 //! Only data: what a prompt does with them is in `run`.
 
-use super::{shapes, world::now};
+use super::{shapes, store::Stored, work::Reply, world::now};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, hash_map::RandomState},
+    hash::BuildHasher,
+};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     sessions: BTreeMap<String, Session>,
     pub permissions: BTreeMap<String, Value>,
+    /// The calls that wait for a reply, by the id of what they ask.
+    pub waiting: BTreeMap<String, oneshot::Sender<Reply>>,
     last_id: u64,
 }
 
@@ -20,6 +27,9 @@ pub(super) struct Session {
     pub messages: Vec<Value>,
     /// The prompt that is being worked on; a session with one is busy.
     pub current: Option<Prompt>,
+    /// Of a session that really works, until it is idle again.
+    pub status: Option<Value>,
+    cancel: CancellationToken,
 }
 
 /// What a client asked for.
@@ -33,10 +43,68 @@ pub(super) struct Prompt {
 }
 
 impl Sessions {
-    /// Ids ascend, as the real ones do.
+    /// Twelve hexadecimal digits of time and fourteen other characters. Ids ascend; those of sessions descend.
     pub fn new_id(&mut self, kind: &str) -> String {
-        self.last_id += 1;
-        format!("{kind}_ffff{:022}", self.last_id)
+        self.last_id = (now() * 0x1000 + 1).max(self.last_id + 1);
+        let time = if kind == "ses" { !self.last_id } else { self.last_id } & 0xffff_ffff_ffff;
+        let tail = RandomState::new().hash_one(self.last_id);
+        format!("{kind}_{time:012x}{:014x}", tail >> 8)
+    }
+
+    /// One that comes after `floor`, whose client may have chosen it in this very millisecond.
+    pub fn new_id_after(&mut self, kind: &str, floor: &str) -> String {
+        loop {
+            let id = self.new_id(kind);
+            if id.as_str() > floor || !floor.starts_with(&id[..8]) {
+                return id;
+            }
+            self.last_id += 0x1000;
+        }
+    }
+
+    /// Takes over what an earlier process has stored. What ran there does not run any more.
+    pub fn restore(&mut self, stored: Vec<Stored>) {
+        for Stored { info, messages } in stored {
+            let id = info["id"].as_str().unwrap_or_default().to_owned();
+            self.sessions.insert(id, Session { messages, ..Session::new(info) });
+        }
+    }
+
+    /// Marks a session as running; false when it runs already.
+    pub fn started(&mut self, id: &str, cancel: &CancellationToken) -> bool {
+        let Some(session) = self.sessions.get_mut(id).filter(|session| session.status.is_none()) else { return false };
+        session.status = Some(json!({ "type": "busy" }));
+        session.cancel = cancel.clone();
+        true
+    }
+
+    pub fn set_status(&mut self, id: &str, status: Value) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.status = Some(status);
+        }
+    }
+
+    /// Makes a session idle, unless it has a prompt without an answer and was not ended; false when it has one.
+    pub fn stopped(&mut self, id: &str, ended: bool) -> bool {
+        let Some(session) = self.sessions.get_mut(id) else { return true };
+        if !ended && session.messages.last().is_some_and(|message| message["info"]["role"] == "user") {
+            return false;
+        }
+        session.status = None;
+        true
+    }
+
+    /// Ends what a session does, and what its children do.
+    pub fn cancel(&self, id: &str) {
+        if let Some(session) = self.sessions.get(id).filter(|session| session.status.is_some()) {
+            session.cancel.cancel();
+        }
+    }
+
+    /// Ends everything that runs in a directory, or anywhere.
+    pub fn cancel_all(&self, directory: Option<&str>) {
+        let here = |session: &&Session| directory.is_none_or(|directory| session.info["directory"] == directory);
+        self.sessions.values().filter(here).for_each(|session| session.cancel.cancel());
     }
 
     pub fn create(&mut self, directory: &str, body: &Value, version: &str) -> Value {
@@ -47,7 +115,7 @@ impl Sessions {
                 info[field] = value.clone();
             }
         }
-        self.sessions.insert(id, Session { info: info.clone(), messages: vec![], current: None });
+        self.sessions.insert(id, Session::new(info.clone()));
         info
     }
 
@@ -72,9 +140,15 @@ impl Sessions {
     }
 
     /// As `/session/status` gives it: the idle ones are left out.
-    pub fn busy(&self) -> Value {
-        let busy = self.sessions.iter().filter(|(_, session)| session.current.is_some());
-        Value::Object(busy.map(|(id, _)| (id.clone(), json!({ "type": "busy" }))).collect::<Map<_, _>>())
+    pub fn busy(&self, directory: Option<&str>) -> Value {
+        let here = |session: &Session| directory.is_none_or(|directory| session.info["directory"] == directory);
+        let status = |session: &Session| match (&session.status, &session.current) {
+            (Some(status), _) => Some(status.clone()),
+            (None, Some(_)) => Some(json!({ "type": "busy" })),
+            (None, None) => None,
+        };
+        let busy = self.sessions.iter().filter(|(_, session)| here(session));
+        Value::Object(busy.filter_map(|(id, session)| Some((id.clone(), status(session)?))).collect::<Map<_, _>>())
     }
 
     pub fn directory(&self, id: &str) -> String {
@@ -84,6 +158,10 @@ impl Sessions {
 }
 
 impl Session {
+    fn new(info: Value) -> Self {
+        Self { info, messages: vec![], current: None, status: None, cancel: CancellationToken::new() }
+    }
+
     /// Stores a message in place of its earlier version.
     pub fn store(&mut self, message: Value) {
         match self.messages.iter_mut().find(|stored| stored["info"]["id"] == message["info"]["id"]) {

@@ -56,6 +56,31 @@ pub(super) fn aborted_error() -> Value {
     json!({ "name": "MessageAbortedError", "data": { "message": "Aborted" } })
 }
 
+/// An error that has nothing but a message.
+pub(super) fn unknown(message: &str) -> Value {
+    json!({ "name": "UnknownError", "data": { "message": message } })
+}
+
+pub(super) fn overflow(message: &str) -> Value {
+    json!({ "name": "ContextOverflowError", "data": { "message": message } })
+}
+
+pub(super) fn content_filtered() -> Value {
+    let message = "The response was blocked by the provider's content filter";
+    json!({ "name": "ContentFilterError", "data": { "message": message } })
+}
+
+pub(super) fn missing_key(key: &str) -> Value {
+    let message = format!("Missing key\n  at [\"{key}\"]");
+    json!({ "name": "BadRequest", "data": { "message": message, "kind": "Payload" } })
+}
+
+/// OpenCode cannot list a prompt that it stored with a schema.
+pub(super) fn unlistable(index: usize, format: &Value) -> Value {
+    let message = format!("Expected OutputFormatJsonSchema, got {format}\n  at [{index}][\"info\"][\"format\"]");
+    json!({ "name": "BadRequest", "data": { "message": message, "kind": "Body" } })
+}
+
 pub(super) fn permission(id: &str, session: &str, message: &str) -> Value {
     json!({
         "id": id, "sessionID": session, "permission": "external_directory", "patterns": ["/etc/*"],
@@ -123,6 +148,6 @@ fn identity(message: &Value) -> (String, String) {
     (text("sessionID"), text("id"))
 }
 
-fn no_tokens() -> Value {
+pub(super) fn no_tokens() -> Value {
     json!({ "input": 0, "output": 0, "reasoning": 0, "cache": { "read": 0, "write": 0 } })
 }

@@ -2,11 +2,15 @@
 
 use super::{
     behaviour::{Behaviour, Serving},
+    config::Broken,
+    instance::{Instance, Instances},
+    machine::Machine,
     sessions::Sessions,
 };
 use serde_json::{Value, json};
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
 use tokio::sync::{broadcast, watch};
@@ -42,6 +46,9 @@ pub(super) enum Moment {
 #[derive(Debug)]
 pub(super) struct World {
     pub behaviour: Behaviour,
+    /// None in a test's own process, where no configuration is read.
+    pub machine: Option<Arc<Machine>>,
+    pub instances: Instances,
     sessions: Mutex<Sessions>,
     requests: Mutex<Vec<Recorded>>,
     bus: broadcast::Sender<Value>,
@@ -54,19 +61,36 @@ impl World {
     pub fn new(behaviour: Behaviour) -> Self {
         Self {
             behaviour,
+            machine: None,
+            instances: Instances::default(),
             sessions: Mutex::default(),
             requests: Mutex::default(),
-            bus: broadcast::Sender::new(1024),
+            bus: broadcast::Sender::new(16 * 1024),
             moment: watch::Sender::new(Moment::Fresh),
             changes: watch::Sender::new(0),
         }
+    }
+
+    /// With the sessions that the machine has stored.
+    pub fn on(machine: Machine, behaviour: Behaviour) -> Self {
+        let world = Self::new(behaviour);
+        world.sessions().restore(machine.store.load());
+        Self { machine: Some(Arc::new(machine)), ..world }
+    }
+
+    pub fn instance(&self, machine: &Machine, directory: &str) -> Result<Arc<Instance>, Broken> {
+        self.instances.get(machine, Path::new(directory))
     }
 
     pub fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A process has nobody who would ask for the record, and runs for long.
     pub fn record(&self, request: Recorded) {
+        if self.machine.is_some() {
+            return;
+        }
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         self.changed();
     }

@@ -96,7 +96,7 @@ fn place(tier: &str) -> Option<usize> {
 }
 
 proptest! {
-    #![proptest_config(Run { cases: 600, failure_persistence: None, ..Run::default() })]
+    #![proptest_config(Run { cases: 2 * Run::default().cases, failure_persistence: None, ..Run::default() })]
 
     #[test]
     fn a_recommendation_is_a_tier_of_the_order_with_a_reason(

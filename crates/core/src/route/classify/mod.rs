@@ -3,6 +3,7 @@
 //! The same text and configuration give the same answer, without a clock, a network or a model. The time is bounded
 //! by the part of the text that is looked at, whatever its length. A hint that the text itself gives wins.
 
+mod by_model;
 mod hint;
 mod line;
 mod phrase;
@@ -11,6 +12,7 @@ mod sentence;
 mod sign;
 mod words;
 
+pub use by_model::{ModelQuestion, ask_model, has_hint, model_answer};
 pub use sign::Sign;
 
 pub(crate) use phrase::Phrase;

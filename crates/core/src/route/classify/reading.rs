@@ -62,13 +62,32 @@ impl<'a> Reading<'a> {
 
 /// Counted only as far as needed.
 fn size_signs(text: &str, images: usize, classifier: &Classifier) -> BTreeSet<Sign> {
-    let has_more_than = |limit: usize| text.trim().chars().nth(limit).is_some();
+    let trimmed = trim(text);
+    let has_more_than = |limit: usize| trimmed.chars().nth(limit).is_some();
     let shown = [
         (Sign::Short, !has_more_than(classifier.short)),
         (Sign::Long, has_more_than(classifier.long)),
         (Sign::Image, images > 0),
     ];
     shown.into_iter().filter(|(_, shows)| *shows).map(|(sign, _)| sign).collect()
+}
+
+/// Trims blanks, eight bytes at a time: this is the one step that reads a megabyte of blank lines as a whole.
+fn trim(text: &str) -> &str {
+    let (words, _) = text.as_bytes().as_chunks::<8>();
+    let start = 8 * words.iter().take_while(|word| is_blank(word)).count();
+    let (_, words) = text.as_bytes()[start..].as_rchunks::<8>();
+    let end = text.len() - 8 * words.iter().rev().take_while(|word| is_blank(word)).count();
+    text[start..end].trim()
+}
+
+/// Whether no byte is above the space. (A control character at an end counts as blank when all around it is.)
+fn is_blank(word: &[u8; 8]) -> bool {
+    const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // Raises each ASCII byte above the space to the high bit.
+    const TO_HIGH_BIT: u64 = u64::from_ne_bytes([0x80 - (b' ' + 1); 8]);
+    let word = u64::from_ne_bytes(*word);
+    (word | word.wrapping_add(TO_HIGH_BIT)) & HIGH_BITS == 0
 }
 
 fn ends(text: &str) -> (&str, &str) {
@@ -145,5 +164,22 @@ fn question_signs(talk: &[&str], folded: &str, signs: &mut BTreeSet<Sign>) {
     }
     if YES_NO.contains(&first) || (marked && MAYBE_YES_NO.contains(&first)) {
         signs.insert(Sign::YesNo);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trim;
+
+    #[test]
+    fn blanks_of_any_length_are_trimmed_as_the_standard_library_does() {
+        for inner in ["", "a", "é", "fix it", "ünï\n\n\n\n\n\n\n\n\n\ncödé", "\u{a0}wide\u{2003}", "!"] {
+            for blank in [" ", "\n", "\r\n", "\t \n", "\u{2003}\n"] {
+                for (before, after) in (0..20).flat_map(|before| (0..20).map(move |after| (before, after))) {
+                    let text = [&blank.repeat(before), inner, &blank.repeat(after)].concat();
+                    assert_eq!(trim(&text), text.trim(), "{text:?}");
+                }
+            }
+        }
     }
 }

@@ -60,7 +60,10 @@ fn nothing_is_chosen_when_all_is_spent_unless_somebody_says_so() {
         let world = under(&spent, urgency);
         for reference in ["a/s1", "s1", "tier=sonnet", "task=code-review", "profile=coder", "node:fast", "auto", ""] {
             let refused = world.resolve(reference, Needs::default()).unwrap_err();
-            assert_eq!(refused, RouteError::Closed { why: "overall has used 95 % of $0.000001000".into() });
+            assert_eq!(
+                refused,
+                RouteError::Closed { why: "overall has used 95 % of $0.000001000 ($0.000000950 spent)".into() }
+            );
         }
         // A mistyped name is still said to be one.
         let mistyped = world.resolve("tier=sonet", Needs::default()).unwrap_err();
@@ -126,7 +129,7 @@ fn what_was_named_stays_with_a_provider_that_is_running_low_and_ends_with_it() {
     assert_eq!(found.model.to_string(), "a/s1");
     assert_eq!(said(&found), "running low: provider a has used 94 % of $0.000001000");
     let spent = under(&[provider_line("a", 950)], Urgency::Critical);
-    let why = "provider a has used 95 % of $0.000001000".to_owned();
+    let why = "provider a has used 95 % of $0.000001000 ($0.000000950 spent)".to_owned();
     for reference in ["a/s1", "s1"] {
         let refused = spent.resolve(reference, Needs::default()).unwrap_err();
         assert_eq!(refused, RouteError::OverBudget { model: "a/s1".into(), why: why.clone() });
@@ -138,7 +141,7 @@ fn what_was_named_stays_with_a_provider_that_is_running_low_and_ends_with_it() {
     assert!(routed.rejected.iter().any(|group| group.why == why && group.models == ["a/s1"]), "{:?}", routed.rejected);
     assert_eq!(said(&routed), "within it");
     let past = chosen(&under(&[provider_line("a", 950)], Urgency::PastTheStop), "a/s1");
-    assert_eq!(said(&past), format!("within it; {why}; passed on request"));
+    assert_eq!(said(&past), "within it; provider a has used 95 % of $0.000001000; passed on request");
 }
 
 #[test]
@@ -241,16 +244,18 @@ fn furnished(lines: &[Line], eyes: &[&str]) -> World {
     let strangers = vec![model("grand", 600.0), model("small", 9.0)];
     world.catalogue.providers.insert("lux".into(), provider(Source::Config, false, strangers));
     for (id, provider) in &mut world.catalogue.providers {
-        for model in provider.models.values_mut() {
-            model.image_input = eyes.contains(&format!("{id}/{}", model.id).as_str());
-        }
+        provider.models.edit(|models| {
+            for model in models.values_mut() {
+                model.image_input = eyes.contains(&format!("{id}/{}", model.id).as_str());
+            }
+        });
     }
     world
 }
 
 #[test]
 fn a_provider_that_is_used_up_makes_its_tiers_give_way_to_cheaper_ones_only() {
-    let why = "provider b has used 96 % of $0.000001000";
+    let why = "provider b has used 96 % of $0.000001000 ($0.000000960 spent)";
     let spent = |names: &[&str]| names.iter().map(|name| provider_line(name, 960)).collect::<Vec<_>>();
     // (used up, tier) → (model, its tier, the tier that gave way)
     let table = [
@@ -275,7 +280,10 @@ fn a_provider_that_is_used_up_makes_its_tiers_give_way_to_cheaper_ones_only() {
                 assert_eq!(told(&found.reason), requested.is_some(), "{}", found.reason);
             }
             (Err(RouteError::Unaffordable { what, why }), None) => {
-                assert_eq!((what, why), (format!("tier {tier}"), "provider a has used 96 % of $0.000001000".into()));
+                assert_eq!(
+                    (what, why),
+                    (format!("tier {tier}"), "provider a has used 96 % of $0.000001000 ($0.000000960 spent)".into())
+                );
             }
             (found, expected) => panic!("{names:?} {tier}: {found:?} for {expected:?}"),
         }
@@ -313,7 +321,7 @@ fn what_is_needed_is_looked_for_in_each_cheaper_tier() {
             }
             (Err(error @ RouteError::Unaffordable { .. }), None) => {
                 let why = "tier opus is over its budget, and no cheaper model that fits is known: \
-                           tier opus has used 95 % of $0.000001000";
+                           tier opus has used 95 % of $0.000001000 ($0.000000950 spent)";
                 assert_eq!(error.to_string(), why);
             }
             (found, expected) => panic!("{used} {eyes:?}: {found:?} for {expected:?}"),

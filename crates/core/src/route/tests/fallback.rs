@@ -151,7 +151,12 @@ fn capability_goes_up_tier_by_tier_and_never_sideways() {
     let mut few = listed("");
     few.catalogue.providers.retain(|id, _| id == "a" || id == "b");
     for (id, kept) in [("a", &["h1"][..]), ("b", &["h2"][..])] {
-        few.catalogue.providers.get_mut(id).unwrap().models.retain(|model, _| kept.contains(&model.as_str()));
+        few.catalogue
+            .providers
+            .get_mut(id)
+            .unwrap()
+            .models
+            .edit(|models| models.retain(|model, _| kept.contains(&model.as_str())));
     }
     check(&few, routed("haiku"), &[WEAK], &["a/h1"], Some("1 is of no stronger tier"));
     few.catalogue.providers.insert("d".into(), provider(Source::Config, false, vec![model("any", 5.0)]));

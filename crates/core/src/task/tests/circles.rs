@@ -69,7 +69,7 @@ fn odd_numbers_of_repeats_are_survived() {
 }
 
 proptest! {
-    #![proptest_config(Run { cases: 300, ..Run::default() })]
+    #![proptest_config(Run::default())]
 
     /// Nothing is noticed that the newest turns do not show, and nothing that they show is missed.
     #[test]

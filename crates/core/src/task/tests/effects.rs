@@ -5,7 +5,7 @@ use super::*;
 fn notices(step: &Step) -> Vec<Notice> {
     let of = |effect: &Effect| match effect {
         Effect::Notify { notice, .. } => Some(*notice),
-        Effect::Learn { .. } | Effect::Mark { .. } | Effect::Tidy | Effect::Diagnose => None,
+        Effect::Learn { .. } | Effect::Mark { .. } | Effect::Tidy | Effect::RebaseSiblings | Effect::Diagnose => None,
     };
     step.effects.iter().filter_map(of).collect()
 }
@@ -32,7 +32,7 @@ fn a_rest_is_told_when_it_is_long_and_not_just_trouble() {
 
 #[test]
 fn a_review_is_told_once_and_not_at_every_look() {
-    let propose = || Event::Propose { url: "u".into(), head: "def".into(), until: NOW };
+    let propose = || Event::Propose { url: "u".into(), head: "def".into(), until: NOW, assessed: Assessed::No };
     let opened = step(&task(State::Delivering { head: "abc".into() }), propose(), &rules(), NOW).unwrap();
     assert_eq!(notices(&opened), [Notice::Review]);
     let looked = step(&opened.task, propose(), &rules(), NOW + HOUR).unwrap();
@@ -43,7 +43,7 @@ fn a_review_is_told_once_and_not_at_every_look() {
 fn a_todo_is_marked_when_its_task_is_settled_and_done_only_when_it_is() {
     let block = || Event::Block { cause: Cause::Access, detail: "no key".into() };
     let pull = || Event::Deliver { delivered: Delivered::PullRequest { url: "u".into(), head: "def".into() } };
-    let propose = || Event::Propose { url: "u".into(), head: "def".into(), until: NOW };
+    let propose = || Event::Propose { url: "u".into(), head: "def".into(), until: NOW, assessed: Assessed::No };
     let delivering = || State::Delivering { head: "abc".into() };
     let table = [
         (State::Queued, block(), Some(false)),
@@ -68,7 +68,11 @@ fn a_todo_is_marked_when_its_task_is_settled_and_done_only_when_it_is() {
                 .iter()
                 .filter_map(|effect| match effect {
                     Effect::Mark { done } => Some(*done),
-                    Effect::Notify { .. } | Effect::Learn { .. } | Effect::Tidy | Effect::Diagnose => None,
+                    Effect::Notify { .. }
+                    | Effect::Learn { .. }
+                    | Effect::Tidy
+                    | Effect::RebaseSiblings
+                    | Effect::Diagnose => None,
                 })
                 .collect();
             let wanted: Vec<bool> = todo.and(wanted).into_iter().collect();
@@ -105,7 +109,15 @@ fn what_is_learned_is_what_the_evidence_says() {
 
 #[test]
 fn kinds_and_notices_are_the_words_of_their_json() {
-    let all = [Notice::Done, Notice::Failed, Notice::Blocked, Notice::Cancelled, Notice::Parked, Notice::Review];
+    let all = [
+        Notice::Done,
+        Notice::Failed,
+        Notice::Blocked,
+        Notice::Cancelled,
+        Notice::Parked,
+        Notice::Review,
+        Notice::Permission,
+    ];
     for notice in all {
         assert_eq!(serde_json::to_value(notice).unwrap(), notice.as_str());
         for effect in [

@@ -29,6 +29,7 @@ fn full_spec() -> TaskSpec {
         labels: texts(&["Grün", ""]),
         deliver: Deliver::Merge,
         gate: Gate::Open,
+        verification: Verification::default(),
         diagnoses: Some(id("t001")),
         todo: Some(id("t001.2")),
         ..spec()
@@ -74,16 +75,19 @@ fn everything_that_is_kept_can_be_read_back() {
 
 #[test]
 fn an_audit_row_can_be_read_back_with_and_without_a_detail() {
-    for detail in ["", "why"] {
+    for (detail, route) in [("", None), ("why", Some(serde_json::json!({"reason": "it was named"})))] {
         let change = Change {
             event: "claim".into(),
             from: "queued".into(),
             to: "starting".into(),
             epoch: 1,
             detail: detail.into(),
+            route: route.clone(),
         };
         round_trip(&change);
-        assert_eq!(serde_json::to_value(&change).unwrap().get("detail").is_some(), !detail.is_empty());
+        let written = serde_json::to_value(&change).unwrap();
+        assert_eq!(written.get("detail").is_some(), !detail.is_empty());
+        assert_eq!(written.get("route"), route.as_ref());
     }
 }
 
@@ -108,7 +112,7 @@ fn receipts_can_be_read_back_whatever_the_end() {
         let checks = vec![check("cargo test", Exit::Code(101))];
         let findings = Findings { end, secrets, checks, base: None, head: None, ..findings() };
         let reasons = texts(&["one"]);
-        round_trip(&Receipt { task: id("t007"), epoch: 1, at: NOW, good: false, reasons, findings });
+        round_trip(&Receipt::new(id("t007"), 1, NOW, false, reasons, findings));
     }
 }
 
@@ -135,7 +139,7 @@ fn a_row_of_an_earlier_program_is_enough() {
 fn a_tally_may_lack_any_field() {
     let whole = serde_json::to_value(Tally { tier: Some("b".into()), afresh: true, ..Tally::default() }).unwrap();
     let fields: Vec<String> = whole.as_object().unwrap().keys().cloned().collect();
-    assert_eq!(fields.len(), 12);
+    assert_eq!(fields.len(), 13);
     for field in fields {
         let mut less = whole.clone();
         less.as_object_mut().unwrap().remove(&field);

@@ -22,8 +22,11 @@ fn good_work_says_what_it_rests_on() {
     let verified = TaskSpec { verify: texts(&["cargo test"]), ..spec() };
     let green = Findings { checks: vec![check("cargo test", Exit::Code(0))], ..findings() };
     assert_eq!(good(&verified, &green), ["1 commits, 1 files, 12 lines changed", "`cargo test` ended with exit 0"]);
-    let picture = Findings { lines: 0, binaries: 1, ..findings() };
-    assert_eq!(good(&spec(), &picture).len(), 2);
+    // A picture; and what changes no line at all: a mode, an empty file, a new name, the commit of a submodule.
+    for (binaries, path) in [(1, "logo.png"), (0, "run.sh"), (0, "pkg/__init__.py"), (0, "moved"), (0, "vendor/lib")] {
+        let lineless = Findings { lines: 0, binaries, changed: texts(&[path]), ..findings() };
+        assert_eq!(good(&spec(), &lineless).len(), 2, "{path}");
+    }
 }
 
 #[test]
@@ -48,6 +51,11 @@ fn what_is_forbidden_beats_green_checks() {
             "the marks of a conflict are still in src/fence.rs",
         ),
         (
+            Findings { changed: texts(&["src/.GIT/config"]), ..green.clone() },
+            FailureMode::Logic,
+            "git refuses to check out src/.GIT/config: rename or remove it",
+        ),
+        (
             Findings { changed: texts(&["src/fence.rs", "srcx/a"]), ..green.clone() },
             FailureMode::Logic,
             "files were changed that this task may not change: srcx/a",
@@ -63,6 +71,33 @@ fn what_is_forbidden_beats_green_checks() {
     let limited = End::Failed { class: ErrorClass::RateLimited, message: "429".into(), deadline: None, until: None };
     let both = Findings { end: limited, secrets: vec![secret()], trespass: texts(&["a"]), ..green };
     assert_eq!(bad(&spec, &both).mode, FailureMode::Blocked);
+}
+
+#[test]
+fn only_a_task_that_may_changes_the_file_of_the_claims() {
+    let command = || Agent::Command { command: "make".into() };
+    let model = || Agent::Opencode { agent: None };
+    let refused = "TODO.md was changed, which only the supervisor writes";
+    for (agent, todo, allowed, changed, is_refused) in [
+        (model(), None, &[][..], "TODO.md", true),
+        (model(), Some("t001"), &[], "TODO.md", true),
+        (model(), None, &["src"], "TODO.md", true),
+        (model(), None, &["TODO.md"], "TODO.md", false),
+        (model(), Some("t001"), &["*.md"], "TODO.md", false),
+        (model(), None, &[], "docs/TODO.md", false),
+        (model(), None, &[], "src/a.rs", false),
+        (command(), None, &[], "TODO.md", false),
+        (command(), Some("t001"), &[], "TODO.md", true),
+        (command(), Some("t001"), &["."], "TODO.md", false),
+    ] {
+        let todo = todo.map(id);
+        let spec = TaskSpec { agent, todo, allow_paths: texts(allowed), ..spec() };
+        let findings = Findings { changed: texts(&[changed]), ..findings() };
+        match judge(&spec, &findings) {
+            Judgement::Bad(failure) => assert!(is_refused && failure.detail.starts_with(refused), "{failure:?}"),
+            Judgement::Good { .. } => assert!(!is_refused, "{spec:?} {changed}"),
+        }
+    }
 }
 
 #[test]
@@ -178,7 +213,6 @@ fn work_without_a_change_counts_only_through_an_open_gate() {
     let table = [
         (Findings { changed: Vec::new(), lines: 0, commits: 0, ..findings() }, "nothing was changed"),
         (Findings { changed: Vec::new(), lines: 12, commits: 3, ..findings() }, "nothing was changed"),
-        (Findings { lines: 0, binaries: 0, ..findings() }, "no line of any file was changed"),
     ];
     for (findings, detail) in table {
         let failure = bad(&spec(), &findings);

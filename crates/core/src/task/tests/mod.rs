@@ -1,7 +1,10 @@
 //! Tables and properties of the rules about tasks, and the samples that they are made from.
 
 mod breaker;
+mod checkout;
 mod circles;
+mod defaults;
+mod dependency;
 mod effects;
 mod evidence;
 mod id;
@@ -10,7 +13,9 @@ mod judge;
 mod ladder;
 mod load;
 mod paths;
+mod permission;
 mod prompt;
+mod pull_request;
 mod rests;
 mod resuming;
 mod schedule;
@@ -25,6 +30,7 @@ use crate::{
     budget::Urgency,
     config::{Config, DEFAULTS},
     pattern::FailureMode,
+    pull_request::{Assessed, PullRequestRecord, PullRequestState},
 };
 
 const NOW: i64 = 1_800_000_000_000_000;
@@ -66,6 +72,7 @@ fn spec() -> TaskSpec {
         labels: Vec::new(),
         deliver: Deliver::Pr,
         gate: Gate::Closed,
+        verification: Verification::default(),
         diagnoses: None,
         todo: None,
     }
@@ -104,6 +111,15 @@ fn of_class(class: ErrorClass, mode: FailureMode) -> Failure {
     Failure { mode, class: Some(class), ..logic(class.as_str()) }
 }
 
+fn request() -> PermissionRequest {
+    PermissionRequest {
+        id: "per_1".into(),
+        permission: "bash".into(),
+        pattern: "make gate".into(),
+        digest: "d1".into(),
+    }
+}
+
 fn every_state() -> Vec<State> {
     let (by, head, detail) = ("ann".to_owned(), "abc".to_owned(), "why".to_owned());
     vec![
@@ -114,6 +130,8 @@ fn every_state() -> Vec<State> {
         State::Starting { stage: Stage::Evaluate },
         State::Starting { stage: Stage::Deliver { head: head.clone() } },
         State::Running,
+        State::Asking { request: request(), until: NOW + 2 * HOUR, answer: None },
+        State::Asking { request: request(), until: NOW + 2 * HOUR, answer: Some(PermissionReply::Allow) },
         State::Evaluating,
         State::Delivering { head: head.clone() },
         State::Review { url: "https://forge/1".into(), head: head.clone(), until: NOW + 1 },
@@ -131,11 +149,23 @@ fn every_event() -> Vec<Event> {
     vec![
         Event::Claim,
         Event::Start,
+        Event::Ask { request: request(), until: NOW + 2 * HOUR },
+        Event::Answer { request: request().id, answer: PermissionReply::Allow, by: "bob".into() },
+        Event::Proceed { request: request().id, answer: Some(PermissionReply::Allow) },
         Event::Worked,
         Event::Approve { head: "def".into() },
         Event::Refuse { failure: logic("red"), tier: Some("b".into()), model: Some("acme/b".into()), resume: None },
         Event::Deliver { delivered: Delivered::PullRequest { url: "https://forge/1".into(), head: "def".into() } },
-        Event::Propose { url: "https://forge/2".into(), head: "def".into(), until: NOW + HOUR },
+        Event::Propose { url: "https://forge/2".into(), head: "def".into(), until: NOW + HOUR, assessed: Assessed::No },
+        Event::Revise {
+            failure: logic("ci"),
+            asked: Asked::ByChecks,
+            assessment: PullRequestState::CiFailed.into(),
+            answers: texts(&["checks abc"]),
+            tier: Some("b".into()),
+            model: None,
+        },
+        Event::Redeliver { why: Redelivery::Rebase },
         Event::Reject { detail: "closed".into() },
         Event::Return { failure: logic("conflict") },
         Event::Lose { detail: "gone".into() },
@@ -164,6 +194,12 @@ fn findings() -> Findings {
         secrets: Vec::new(),
         unmerged: Vec::new(),
         checks: Vec::new(),
+        before: Vec::new(),
+        deleted: 0,
+        files: 20,
+        foreign: Vec::new(),
+        dangling: Vec::new(),
+        notes: Vec::new(),
         asked: Some("acme/b".into()),
         answered: Some("acme/b".into()),
         cost: Nano(5),

@@ -4,6 +4,29 @@ use super::*;
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config as Run};
 
 #[test]
+fn paths_that_git_refuses_to_check_out() {
+    let refused = [
+        ".git",
+        ".GIT/config",
+        "a/.Git",
+        "a/b/git~1/x",
+        ".git./x",
+        ".git /x",
+        ".git::$INDEX_ALLOCATION/x",
+        ".g\u{200c}it/x",
+        "a\\.git\\x",
+        "..",
+        "a/../b",
+        "./a",
+        "a//b",
+    ];
+    let fine =
+        [".gitignore", ".github/x", "a.git/x", "git/x", "gitx~1", "...", "a\\", "x:.git", "ä/.gitkeep", "git~12"];
+    assert_eq!(not_checked_out(&texts(&refused)), refused);
+    assert_eq!(not_checked_out(&texts(&fine)), [""; 0]);
+}
+
+#[test]
 fn covers_table() {
     let table = [
         // A file, or a directory with all that is in it.
@@ -134,7 +157,7 @@ fn letters(part: &[char], name: &[char]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(Run { cases: 4000, ..Run::default() })]
+    #![proptest_config(Run { cases: 8 * Run::default().cases, ..Run::default() })]
 
     #[test]
     fn the_quick_way_finds_what_the_plain_one_finds(
@@ -148,5 +171,40 @@ proptest! {
     fn no_text_makes_it_fall_over(pattern in "\\PC{0,20}", path in "[a-z./*ä]{0,20}") {
         let dotted = path.split('/').any(|part| part == "..");
         prop_assert!(!(covers(&pattern, &path) && (dotted || path.starts_with('/'))));
+    }
+}
+
+#[test]
+fn many_stars_are_told_from_what_they_do_not_cover() {
+    let deep = format!("{}b", "a/".repeat(300));
+    let long = format!("{}b", "a".repeat(1000));
+    let cases = [
+        (format!("{}c", "**/".repeat(300)), &deep, false),
+        (format!("{}b", "**/".repeat(300)), &deep, true),
+        (format!("{}c", "**/a/".repeat(100)), &deep, false),
+        (format!("{}c", "**/*/".repeat(100)), &deep, false),
+        (format!("{}c", "*a".repeat(200)), &long, false),
+        (format!("{}b", "*a".repeat(200)), &long, true),
+        (format!("{}c", "*".repeat(1000)), &long, false),
+        (format!("**/{}c/**", "*a*".repeat(100)), &format!("{long}/{long}/{long}"), false),
+    ];
+    for (pattern, path, wanted) in cases {
+        assert_eq!(covers(&pattern, path), wanted, "{pattern:.30}…");
+    }
+}
+
+/// A pattern is written by anybody, and paths by an agent: no pair of them may take for ever to compare.
+#[test]
+fn a_part_of_a_pattern_meets_a_part_of_a_path_at_most_once() {
+    for pattern in ["**/".repeat(100), "**/a/".repeat(50), "a/**/".repeat(50)] {
+        let pattern: Vec<&str> = pattern.split_terminator('/').collect();
+        let path = vec!["a"; 100];
+        let met = std::cell::Cell::new(0);
+        let fits = |part: &&str, name: &&str| {
+            met.set(met.get() + 1);
+            part == name
+        };
+        super::super::paths::used(&pattern, &path, |part| *part == "**", fits);
+        assert!(met.get() <= pattern.len() * path.len(), "{} of {pattern:?}", met.get());
     }
 }

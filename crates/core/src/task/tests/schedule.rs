@@ -158,7 +158,7 @@ fn uses(slot: &Slot, (repository, batch, parent): &Place3) -> bool {
 }
 
 proptest! {
-    #![proptest_config(Run { cases: 500, ..Run::default() })]
+    #![proptest_config(Run { cases: 2 * Run::default().cases, ..Run::default() })]
 
     #[test]
     fn limits_are_never_passed(

@@ -38,7 +38,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     let deliver = select(vec![merged, Delivered::Nothing, Delivered::Branch { branch: "b".into(), head: "h".into() }])
         .prop_map(|delivered| Event::Deliver { delivered });
     // What leads far: without these few walks would come beyond the first try.
-    let far = ["claim", "start", "worked", "wake", "approve", "propose"];
+    let far = ["claim", "start", "ask", "worked", "wake", "approve", "propose"];
     let onward = select(every_event().into_iter().filter(|event| far.contains(&event.name())).collect::<Vec<_>>());
     prop_oneof![
         6 => plain,
@@ -151,7 +151,7 @@ fn tallies(before: &Task, event: &Event, step: &Step, rules: &Rules) -> Result<(
     prop_assert!(tally.rises <= rules.rises && tally.reinforced <= rules.reinforcements);
     prop_assert!(spec.model.is_none() || tally.tier.is_none(), "a named model has risen");
     prop_assert!(spec.attempts.is_none_or(|most| tally.tries <= most.max(1)));
-    let failed = matches!(event, Event::Refuse { .. } | Event::Return { .. });
+    let failed = matches!(event, Event::Refuse { .. } | Event::Return { .. } | Event::Revise { .. });
     prop_assert!(failed || tally.tries <= before.tally.tries, "only a failure counts as a try");
     let mut copy = tally.avoid.clone();
     copy.sort();
@@ -164,7 +164,9 @@ fn tallies(before: &Task, event: &Event, step: &Step, rules: &Rules) -> Result<(
 fn keeps(before: &Task, event: &Event, step: &Step, now: i64) -> Result<(), TestCaseError> {
     let Task { state, tally, epoch, .. } = step.task.clone();
     prop_assert_eq!(&step.task, &Task { state, tally, epoch, changed_at: now, ..before.clone() });
-    let Change { event: name, from, to, epoch, detail } = &step.change;
+    let Change { event: name, from, to, epoch, detail, route: None } = &step.change else {
+        return Err(TestCaseError::fail("a step knows of no route"));
+    };
     prop_assert_eq!((name.as_str(), from.as_str()), (event.name(), before.state.name()));
     prop_assert_eq!((to.as_str(), *epoch), (step.task.state.name(), step.task.epoch));
     let explains = matches!(step.task.state.phase(), Phase::Failed | Phase::Blocked | Phase::Cancelled);
@@ -202,7 +204,7 @@ fn the_walks_lead_everywhere() {
 }
 
 proptest! {
-    #![proptest_config(Run { cases: 400, ..Run::default() })]
+    #![proptest_config(Run { cases: 2 * Run::default().cases, ..Run::default() })]
 
     #[test]
     fn any_events_in_any_order(start in any_task(), events in vec((any_event(), 0..HOUR), 1..150)) {

@@ -35,7 +35,6 @@ fn every_failure() -> Vec<(TaskSpec, Findings)> {
         (spec(), Findings { secrets, ..findings() }),
         (TaskSpec { allow_paths: texts(&["docs"]), ..spec() }, findings()),
         (spec(), Findings { changed: Vec::new(), ..findings() }),
-        (spec(), Findings { lines: 0, ..findings() }),
         (verified(), Findings { checks: vec![check("v", Exit::Code(1))], ..findings() }),
         (verified(), findings()),
     ]);

@@ -12,6 +12,8 @@ fn a_state_knows_its_phase_and_what_it_waits_for() {
         ("starting", Phase::Running, None),
         ("starting", Phase::Running, None),
         ("running", Phase::Running, None),
+        ("asking", Phase::Waiting, None),
+        ("asking", Phase::Running, None),
         ("evaluating", Phase::Running, None),
         ("delivering", Phase::Running, None),
         ("review", Phase::Waiting, Some(NOW + 1)),
@@ -88,7 +90,7 @@ fn nothing_is_handed_over_in_another_way_than_was_asked_for() {
     let merged = || Event::Deliver { delivered: Delivered::Merged { base: "main".into(), head: head() } };
     let branch = || Event::Deliver { delivered: Delivered::Branch { branch: "b".into(), head: head() } };
     let pull = || Event::Deliver { delivered: Delivered::PullRequest { url: "u".into(), head: head() } };
-    let propose = || Event::Propose { url: "u".into(), head: head(), until: NOW };
+    let propose = || Event::Propose { url: "u".into(), head: head(), until: NOW, assessed: Assessed::No };
     let table = [
         (Deliver::Merge, merged(), true),
         (Deliver::Merge, branch(), false),

@@ -2,9 +2,14 @@
 
 use super::*;
 
+fn earlier_answer() -> Answered {
+    Answered { digest: "d0".into(), answer: PermissionReply::Always }
+}
+
 /// A history in which every number stands for something, so that one that is lost or kept by mistake is seen.
 fn worn() -> Tally {
     Tally {
+        answers: vec![earlier_answer()],
         tries: 2,
         reinforced: 1,
         rises: 1,
@@ -17,7 +22,17 @@ fn worn() -> Tally {
         lessons: texts(&["first"]),
         afresh: true,
         resume: None,
+        pull_request: None,
     }
+}
+
+fn known(url: &str, head: &str, assessed: Assessed) -> Tally {
+    let record = PullRequestRecord::proposed(None, url, head, NOW, assessed);
+    Tally { pull_request: Some(record), ..worn() }
+}
+
+fn seen(state: PullRequestState) -> Assessed {
+    Assessed::Now(state.into())
 }
 
 /// What an event makes of a task, with all that may differ from before.
@@ -67,11 +82,17 @@ fn expected(state: &State, event: &Event) -> Option<Became> {
     let blocked = |cause, detail: &str| became(State::Blocked { cause, detail: detail.into() });
     let done = || {
         let delivered = Delivered::PullRequest { url: "https://forge/1".into(), head: "def".into() };
-        became(State::Done { delivered }).notice(Notice::Done, "merged by https://forge/1").with(Effect::Tidy)
+        became(State::Done { delivered })
+            .tally(known("https://forge/1", "def", seen(PullRequestState::Merged)))
+            .notice(Notice::Done, "merged by https://forge/1")
+            .with(Effect::RebaseSiblings)
+            .with(Effect::Tidy)
     };
     let review = || {
         let (url, head) = ("https://forge/2".into(), "def".into());
-        became(State::Review { url, head, until: NOW + HOUR }).told("waits for the review of https://forge/2")
+        became(State::Review { url, head, until: NOW + HOUR })
+            .tally(known("https://forge/2", "def", Assessed::No))
+            .told("waits for the review of https://forge/2")
     };
     let lost = Tally { losses: 2, ..worn() };
     let follows = |stage: Stage| {
@@ -81,8 +102,8 @@ fn expected(state: &State, event: &Event) -> Option<Became> {
     let again = || became(State::Queued).tally(lost.clone()).run(Resumed::Ends).told("gone");
     let failed = Tally { tries: 3, last: Some("red".into()), limits: 0, troubles: 0, losses: 0, ..worn() };
     let retried = || {
-        let Tally { lessons, tier, avoid, tries, afresh, .. } = worn();
-        became(State::Queued).tally(Tally { lessons, tier, avoid, tries, afresh, ..Tally::default() })
+        let Tally { lessons, tier, avoid, tries, afresh, answers, .. } = worn();
+        became(State::Queued).tally(Tally { lessons, tier, avoid, tries, afresh, answers, ..Tally::default() })
     };
     let reset = || became(State::Queued).tally(Tally { afresh: true, ..Tally::default() });
     let deliver = Stage::Deliver { head: "abc".into() };
@@ -102,14 +123,28 @@ fn expected(state: &State, event: &Event) -> Option<Became> {
         (State::Starting { stage: Stage::Work }, "start") => became(State::Running),
         (State::Starting { stage: Stage::Evaluate }, "start") => became(State::Evaluating),
         (State::Starting { stage: Stage::Deliver { .. } }, "start") => became(State::Delivering { head: "abc".into() }),
-        (State::Starting { stage: Stage::Work } | State::Running, "lose") => again(),
+        (State::Starting { stage: Stage::Work } | State::Running | State::Asking { .. }, "lose") => again(),
         (State::Starting { stage: Stage::Evaluate } | State::Evaluating, "lose") => follows(Stage::Evaluate),
         (State::Starting { stage: Stage::Deliver { .. } } | State::Delivering { .. }, "lose") => follows(deliver),
         (State::Starting { stage: Stage::Deliver { .. } } | State::Delivering { .. }, "cancel") => {
             stopping(Some("abc"))
         }
-        (State::Starting { .. } | State::Running | State::Evaluating, "cancel") => stopping(None),
-        (State::Running, "worked") => became(State::Evaluating).tally(Tally { losses: 0, afresh: false, ..worn() }),
+        (State::Starting { .. } | State::Running | State::Asking { .. } | State::Evaluating, "cancel") => {
+            stopping(None)
+        }
+        (State::Running, "ask") => became(State::Asking { request: request(), until: NOW + 2 * HOUR, answer: None })
+            .notice(Notice::Permission, "waits for permission: bash make gate"),
+        (State::Asking { answer: None, .. }, "answer") => {
+            let answer = PermissionReply::Allow;
+            let answers = vec![earlier_answer(), Answered { digest: "d1".into(), answer }];
+            became(State::Asking { request: request(), until: NOW + 2 * HOUR, answer: Some(answer) })
+                .tally(Tally { answers, ..worn() })
+                .told("bob answered allow: bash make gate")
+        }
+        (State::Asking { answer: Some(_), .. }, "proceed") => became(State::Running).told("goes on with allow"),
+        (State::Running | State::Asking { .. }, "worked") => {
+            became(State::Evaluating).tally(Tally { losses: 0, afresh: false, ..worn() })
+        }
         (State::Evaluating, "approve") => became(State::Delivering { head: "def".into() })
             .tally(Tally { limits: 0, troubles: 0, ..worn() })
             .with(Effect::Learn { good: true, failure: None }),
@@ -137,8 +172,19 @@ fn expected(state: &State, event: &Event) -> Option<Became> {
         (State::Review { .. }, "propose") => review(),
         (State::Review { .. }, "deliver") => done(),
         (State::Delivering { .. } | State::Stopping { head: Some(_), .. }, "deliver") => done().run(Resumed::Ends),
-        (State::Review { .. }, "reject") => {
-            blocked(Cause::Rejected, "closed").notice(Notice::Blocked, "rejected: closed")
+        (State::Review { .. }, "reject") => blocked(Cause::Rejected, "closed")
+            .tally(known("https://forge/1", "abc", seen(PullRequestState::Closed)))
+            .notice(Notice::Blocked, "rejected: closed"),
+        (State::Review { .. }, "revise") => {
+            let lessons = texts(&["first", "detail of ci"]);
+            let (last, tier) = (Some("ci".into()), Some("c".into()));
+            let tally = Tally { rises: 2, reinforced: 0, last, tier, lessons, ..failed };
+            became(State::Queued).tally(tally).told("detail of ci")
+        }
+        (State::Review { .. }, "redeliver") => {
+            let mut tally = Tally { resume: Some(deliver), ..known("https://forge/1", "abc", Assessed::No) };
+            tally.pull_request.iter_mut().for_each(|record| record.rebased.push("abc".into()));
+            became(State::Queued).tally(tally)
         }
         (State::Stopping { .. }, "stopped" | "lose") => became(State::Cancelled { by: "ann".into() })
             .run(Resumed::Ends)
@@ -171,6 +217,7 @@ fn every_state_with_every_event() {
                         to: state.name().into(),
                         epoch,
                         detail: detail.into(),
+                        route: None,
                     };
                     let task = Task { state, tally, epoch, changed_at: NOW, ..before.clone() };
                     Ok(Step { task, effects, change, resumed })
@@ -180,17 +227,17 @@ fn every_state_with_every_event() {
             assert_eq!(got, wanted, "{state:?} with {name}");
         }
     }
-    assert_eq!(legal, 54, "the table by hand has lost or found a move");
+    assert_eq!(legal, 65, "the table by hand has lost or found a move");
 }
 
 #[test]
 fn the_samples_leave_nothing_out() {
     let mut names: Vec<&str> = every_state().iter().map(State::name).collect();
     names.dedup();
-    assert_eq!(names.len(), 12);
+    assert_eq!(names.len(), 13);
     let mut events: Vec<&str> = every_event().iter().map(Event::name).collect();
     events.dedup();
-    assert_eq!(events.len(), 17);
+    assert_eq!(events.len(), 22);
 }
 
 #[test]
@@ -201,9 +248,8 @@ fn an_illegal_move_says_what_and_where() {
 
 #[test]
 fn good_work_is_handed_over_as_it_was_asked_for() {
-    let branch = Delivered::Branch { branch: "switchyard/t007".into(), head: "def".into() };
     let table = [
-        (Place::Worktree, Deliver::Branch, State::Done { delivered: branch }),
+        (Place::Worktree, Deliver::Branch, State::Delivering { head: "def".into() }),
         (Place::Worktree, Deliver::Merge, State::Delivering { head: "def".into() }),
         (Place::Worktree, Deliver::Pr, State::Delivering { head: "def".into() }),
         (Place::Directory, Deliver::Branch, State::Done { delivered: Delivered::Nothing }),

@@ -104,7 +104,7 @@ fn touches_one_line(before: &Document, edited: &Edited) -> Result<(), TestCaseEr
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(2 * ProptestConfig::default().cases))]
 
     #[test]
     fn any_text_survives(text in any_text()) {

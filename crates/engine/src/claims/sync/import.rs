@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Context,
-    supervise::{AddError, NewTaskOrder, add},
+    supervise::{AddError, Defaults, NewTaskOrder, add},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ use std::{
 use switchyard_core::{
     budget::Urgency,
     route::{Selector, check_names},
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
+    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
     todo::{Blocking, Checkbox, Document, Field, Pickup, Skipped, TaskLine, pickable},
 };
 use switchyard_store::ErrorKind;
@@ -144,7 +144,7 @@ async fn order(
     if line.description.trim().is_empty() {
         return Ok(Err(no("empty", "it says nothing about what is to be done".to_owned())));
     }
-    let (model, tier) = match line.value(Field::Model).map(|name| model(context, name)).transpose() {
+    let (model, tier) = match line.value(Field::Model).map(|name| chosen(context, name)).transpose() {
         Ok(chosen) => chosen.unwrap_or_default(),
         Err(problem) => return Ok(Err(no("model", problem))),
     };
@@ -173,15 +173,24 @@ async fn order(
         labels: line.tags.clone(),
         deliver: Deliver::default(),
         gate: Gate::default(),
+        verification: Verification::default(),
         diagnoses: None,
         todo: Some(line.id.clone()),
     };
     let parent = line.parent.as_ref().and_then(|parent| names.get(parent)).cloned();
-    Ok(Ok(NewTaskOrder { id: Some(id), batch: None, parent, priority: 0, depends_on, spec }))
+    Ok(Ok(NewTaskOrder {
+        id: Some(id),
+        batch: None,
+        parent,
+        priority: 0,
+        depends_on,
+        spec,
+        defaults: Defaults::Repository { deliver: None },
+    }))
 }
 
 /// `model:` names a tier, or else a model or a tag.
-fn model(context: &Context, name: &str) -> Result<(Option<String>, Option<String>), String> {
+pub(in crate::claims) fn chosen(context: &Context, name: &str) -> Result<(Option<String>, Option<String>), String> {
     if let Some(tier) = context.config.tier_named(name) {
         return Ok((None, Some(tier.to_owned())));
     }

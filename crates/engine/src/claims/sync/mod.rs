@@ -4,6 +4,7 @@
 mod import;
 mod report;
 
+pub(super) use import::chosen;
 pub use report::{Added, SyncReport, Told};
 
 use super::{
@@ -13,10 +14,10 @@ use super::{
     line::top_of,
     record::Record,
     settle::{Marked, Whose, tick, unclaim},
-    shared::{Shared, default_base},
+    shared::Shared,
     stale::free,
     tip::Look,
-    write::{Run, blocking, find},
+    write::{Run, blocking, find, usual_base},
 };
 use crate::{Context, supervise::cancel};
 use report::told;
@@ -33,6 +34,8 @@ const PAGE: u32 = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     Tell,
+    /// It is cancelled unless a worker or a review has it.
+    CancelIdle,
     Cancel,
 }
 
@@ -49,7 +52,7 @@ pub async fn sync(context: &Context, directory: &Path, options: SyncOptions<'_>)
     let repository = top_of(directory)?;
     let base = match options.base {
         Some(base) => base.to_owned(),
-        None => default_base(&repository)?,
+        None => usual_base(&repository).await?,
     };
     let shared = find(context, &repository, &base).await?;
     let mut report = SyncReport::new(&repository, &shared.place(), options.run);
@@ -156,7 +159,7 @@ async fn write_back(
             }
         }
         Phase::Queued | Phase::Waiting | Phase::Running | Phase::Failed | Phase::Blocked
-            if is_over && options.ended == Ended::Cancel =>
+            if is_over && is_cancelled(options.ended, &record.task.state) =>
         {
             if options.run == Run::Real {
                 cancel(context, id, "TODO.md").await?;
@@ -172,6 +175,14 @@ async fn write_back(
         | Phase::Cancelled => {}
     }
     Ok(())
+}
+
+fn is_cancelled(ended: Ended, state: &State) -> bool {
+    match ended {
+        Ended::Tell => false,
+        Ended::CancelIdle => !state.is_held() && !matches!(state, State::Review { .. }),
+        Ended::Cancel => true,
+    }
 }
 
 /// Why the store calls a task done: a merged pull request, or checks that were run and are green.

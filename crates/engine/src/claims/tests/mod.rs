@@ -6,6 +6,7 @@ mod settling;
 mod syncing;
 mod taking;
 mod trouble;
+mod waiting;
 
 use super::*;
 use crate::{Context, direct::Exchange};
@@ -19,11 +20,11 @@ use std::{
 use switchyard_core::{
     budget::Urgency,
     config::{Config, Layered},
-    task::{Agent, Deliver, Gate, Place, State, Tally, Task, TaskId, TaskSpec},
+    task::{Agent, Deliver, Gate, Place, State, Tally, Task, TaskId, TaskSpec, Verification},
 };
 use switchyard_host::paths::Paths;
 use switchyard_store::sqlite::SqliteStore;
-use tempfile::TempDir;
+use switchyard_testkit::Scratch;
 
 /// A line that is odd in every way that must survive.
 const ODD: &str = "# Plan\r\n\n  * [x] t000 done `assignee:nobody`  \n- [ ] t001 mend the parser #auto-dispatch ~2h  \n\
@@ -31,7 +32,7 @@ const ODD: &str = "# Plan\r\n\n  * [x] t000 done `assignee:nobody`  \n- [ ] t001
 
 /// A bare remote with a TODO.md on `main`.
 struct Scene {
-    root: TempDir,
+    root: Scratch,
 }
 
 /// A clone with a store of its own.
@@ -42,7 +43,7 @@ struct Yard {
 
 impl Scene {
     fn new(todo: &str) -> Self {
-        let scene = Self { root: tempfile::tempdir().unwrap() };
+        let scene = Self { root: switchyard_testkit::Scratch::of_test() };
         let seed = scene.path("seed");
         git(scene.root.path(), &["init", "-q", "--bare", "-b", "main", "remote.git"]);
         // The remote's own housekeeping would only slow the tests down.
@@ -127,6 +128,7 @@ impl Yard {
             labels: Vec::new(),
             deliver: Deliver::Branch,
             gate: Gate::Closed,
+            verification: Verification::default(),
             diagnoses: None,
             todo: Some(id.parse().unwrap()),
         };

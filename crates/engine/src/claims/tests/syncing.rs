@@ -2,7 +2,10 @@
 
 use super::*;
 use serde_json::json;
-use switchyard_core::task::{Change, Delivered, Phase};
+use switchyard_core::{
+    task::{Change, Delivered, Phase},
+    todo::Evidence,
+};
 use switchyard_store::{Changed, RunChange, RunNote, TaskChange, TaskFilter, TaskRecord};
 
 const SYNC: SyncOptions<'static> =
@@ -36,7 +39,14 @@ impl Yard {
             version: record.version,
             at: 2,
             passed: Vec::new(),
-            change: Change { event: "test".into(), from: "queued".into(), to, epoch: 0, detail: String::new() },
+            change: Change {
+                event: "test".into(),
+                from: "queued".into(),
+                to,
+                epoch: 0,
+                detail: String::new(),
+                route: None,
+            },
             effects: Vec::new(),
             run: RunChange::Note(RunNote::default()),
             receipt,
@@ -176,4 +186,38 @@ async fn an_issue_is_made_when_asked_for_and_its_failure_is_a_remark() {
     let report = yard.sync(SyncOptions { issues: Issues::Wanted, ..SYNC }).await;
     assert_eq!(report.notes, ["t002 has no issue: gh: no"]);
     assert_eq!(scene.shared(), "- [ ] t001 one #auto-dispatch ref:GH#41\n- [ ] t002 two #auto-dispatch\n");
+}
+
+#[tokio::test]
+async fn an_issue_is_assigned_with_the_claim_and_closed_with_the_tick() {
+    let scene = Scene::new("- [ ] t001 one ref:GH#41\n- [ ] t002 two ref:GH#42\n- [ ] t003 three\n");
+    let mut yard = scene.yard("ada").await;
+    let bin = scene.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let log = scene.path("asked");
+    let script = format!(
+        "#!/bin/sh\necho \"$*\" >> '{}'\ncase \"$*\" in *close*42*) echo no >&2; exit 1;; esac\n",
+        log.display()
+    );
+    switchyard_testkit::script(&bin.join("gh"), &script);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    yard.context.environment.insert("PATH".to_owned(), path);
+    yard.context.environment.insert("SWITCHYARD_AUTO_ISSUE".to_owned(), "true".to_owned());
+    for (id, evidence, left) in [
+        ("t001", Evidence::Verified, None),
+        ("t002", Evidence::PullRequest(7), Some("the issue of t002 was left as it is: gh: no")),
+        ("t003", Evidence::Verified, None),
+    ] {
+        assert_eq!(yard.claim(id).await.notes, [""; 0], "{id}");
+        let done = complete(&yard.context, &yard.task(id), evidence).await.unwrap();
+        assert_eq!(done, Marked::Confirmed { note: left.map(str::to_owned) }, "{id}");
+        // Said twice, it is asked for once.
+        assert_eq!(complete(&yard.context, &yard.task(id), evidence).await.unwrap(), Marked::Already);
+    }
+    let asked = fs::read_to_string(log).unwrap();
+    let wanted = "issue edit 41 --add-assignee @me\n\
+        issue close 41 --comment Done and verified; t001 is ticked in TODO.md on origin/main.\n\
+        issue edit 42 --add-assignee @me\n\
+        issue close 42 --comment Done by #7.\n";
+    assert_eq!(asked, wanted);
 }

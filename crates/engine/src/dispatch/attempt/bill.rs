@@ -1,20 +1,24 @@
-//! What an attempt really used: read from the server, never from an estimate.
+//! What an attempt really used: read from the server. Where that cannot be read, the attempt is settled at its
+//! reservation.
 
-use super::{Seat, prompts::Ran};
-use switchyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_tree};
-use switchyard_core::{Nano, Usage, dispatch::Mode};
+use super::{Seat, Seen, prompts::Ran};
+use switchyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_steps, read_tree};
+use switchyard_core::{
+    Nano, Usage,
+    budget::{Steps, with_cut_off},
+    dispatch::Mode,
+};
 
 /// What an attempt cost, as far as it can be known.
 #[derive(Debug)]
 pub(super) struct Bill {
-    pub(super) usage: Usage,
-    pub(super) cost: Nano,
-    pub(super) known: bool,
+    pub(super) seen: Seen,
     pub(super) warning: Option<String>,
 }
 
-/// What the attempt really used, over the session and all its descendants, read from the server.
-pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage, ran: &Ran) -> Bill {
+/// What the attempt really used, over the session and all its descendants, read from the server. `began` is when the
+/// attempt began, in milliseconds since the Unix epoch.
+pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage, ran: &Ran, began: i64) -> Bill {
     let read = match ran.report.stop {
         Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(seat.station.client.address())),
         // A new text session was denied every tool, so nothing can hang below it: its messages are all.
@@ -28,24 +32,34 @@ pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage
     };
     match read {
         Ok(tree) => {
+            let steps = cut_off_steps(seat, &tree, ran, began).await;
             let (usage, cost) = tree.since(before);
             let model = seat.attempt.model();
             let price = seat.attempt.catalogue.find(model).map(|model| model.price).unwrap_or_default();
             let priceless = price.is_zero() && cost == Nano::ZERO && usage.total() > 0;
+            let usage_known = !ran.report.verdict.unreported && steps.cut_off == 0;
             let warning = if priceless {
                 Some(format!("no price is known for {model}, so the cost is not known"))
-            } else if ran.report.verdict.unreported {
-                Some("the answer was cut off before its tokens were reported, so the cost is a lower bound".into())
+            } else if !usage_known {
+                Some("the answer was cut off before its tokens were reported, so the cost is an estimate".into())
             } else {
                 None
             };
-            Bill { usage, cost, known: tree.cost_known && warning.is_none(), warning }
+            let cost_known = tree.cost_known && warning.is_none();
+            Bill { seen: Seen { usage, usage_known, cost: with_cut_off(cost, steps), cost_known }, warning }
         }
         Err(error) => Bill {
-            usage: Usage::default(),
-            cost: Nano::ZERO,
-            known: false,
-            warning: Some(format!("the cost could not be read: {error}")),
+            seen: Seen { usage: Usage::NONE, usage_known: false, cost: Nano::ZERO, cost_known: false },
+            warning: Some(format!("the cost could not be read, so it is an estimate: {error}")),
         },
     }
+}
+
+/// The steps of a run that did not end by itself. A child that was stopped with its parent has steps of its own.
+async fn cut_off_steps(seat: &Seat<'_>, tree: &TreeUsage, ran: &Ran, began: i64) -> Steps {
+    if ran.report.gave_up.is_none() && !ran.report.verdict.unreported {
+        return Steps::default();
+    }
+    // What cannot be read is unknown already.
+    read_steps(&seat.station.client, &tree.sessions, began).await.unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! An attempt at the provider itself, without OpenCode: the same record, judgement and bill.
 
-use super::{Attempt, Outcome, end_record, prompts::limits, record::record_begin, twice};
+use super::{Attempt, Outcome, Seen, end_record, prompts::limits, record::record_begin, twice};
 use crate::{direct::Line, dispatch::refusal::Refusal};
 use serde_json::Value;
 use std::time::Instant;
@@ -19,6 +19,8 @@ struct Spoken {
     answered: Answered,
     result: Result<(String, Option<Value>), Failure>,
     usage: Usage,
+    /// Whether every prompt's tokens were reported.
+    usage_known: bool,
     cost: Nano,
     known: bool,
     warnings: Vec<String>,
@@ -29,26 +31,28 @@ pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &Line) 
     let store = &attempt.run.context.store;
     record_begin(attempt, None).await?;
     let spoken = speak(attempt, line).await;
-    let Spoken { answered, result, usage, cost, known, mut warnings } = spoken;
+    let Spoken { answered, result, usage, usage_known, cost, known, mut warnings } = spoken;
     let model = attempt.model();
     let answered_by = answered.model.as_ref().map(|_| ModelRef { variant: None, ..model.clone() });
-    let end = end_record(&result, answered_by.as_ref(), (usage, cost, known));
+    let seen = Seen { usage, usage_known, cost, cost_known: known };
+    let end = end_record(&result, answered_by.as_ref(), &seen);
     let settled = twice(|| store.finish_attempt(attempt.run.id, attempt.ordinal, &end)).await;
     warnings.extend(settled.as_ref().err().map(|error| format!("the dispatch could not be recorded: {error}")));
     if !known {
-        warnings.push(match (answered.usage_known, cost) {
-            (true, _) => format!("no price is known for {model}, so the cost is not known"),
-            (false, Nano::ZERO) => "the provider reported no tokens, so the cost is not known".into(),
-            (false, _) => "the provider did not report all of its tokens, so the cost is an estimate".into(),
+        warnings.push(if usage_known {
+            format!("no price is known for {model}, so the cost is not known")
+        } else {
+            "the provider did not report all of its tokens, so the cost is an estimate".into()
         });
     }
+    let counted = seen.counted(settled.as_ref().ok());
     Ok(Outcome {
         result,
         text: answered.text,
         answered_by,
-        usage,
-        cost,
-        cost_known: known,
+        usage: counted.usage,
+        cost: counted.cost,
+        cost_known: counted.cost_known,
         session: String::new(),
         kept: false,
         settled: settled.is_ok(),
@@ -127,8 +131,8 @@ async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
                 continue;
             }
         };
-        let Total { usage, cost, known } = total;
-        return Spoken { answered, result, usage, cost, known, warnings };
+        let Total { usage, usage_known, cost, known } = total;
+        return Spoken { answered, result, usage, usage_known, cost, known, warnings };
     }
 }
 
@@ -145,13 +149,14 @@ fn most_output(attempt: &Attempt<'_>, line: &Line, price: &Price, spent: Nano) -
 /// What all prompts of an attempt used.
 struct Total {
     usage: Usage,
+    usage_known: bool,
     cost: Nano,
     known: bool,
 }
 
 impl Default for Total {
     fn default() -> Self {
-        Self { usage: Usage::default(), cost: Nano::ZERO, known: true }
+        Self { usage: Usage::default(), usage_known: true, cost: Nano::ZERO, known: true }
     }
 }
 
@@ -166,6 +171,7 @@ impl Total {
         let unreported = began && !answered.usage_known && answered.usage.total() == 0;
         let counted = if unreported { guess } else { answered.usage };
         self.cost = self.cost + answered.cost.unwrap_or_else(|| round_exact(price.exact(&counted)));
+        self.usage_known &= answered.usage_known;
         self.known &= answered.usage_known && (answered.cost.is_some() || priced);
     }
 }
@@ -187,5 +193,5 @@ fn unspoken(why: String) -> Spoken {
         gave_up: None,
     };
     let (usage, cost) = (Usage::default(), Nano::ZERO);
-    Spoken { answered, result: Err(failure), usage, cost, known: true, warnings: Vec::new() }
+    Spoken { answered, result: Err(failure), usage, usage_known: true, cost, known: true, warnings: Vec::new() }
 }

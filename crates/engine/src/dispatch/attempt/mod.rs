@@ -12,6 +12,7 @@ pub(crate) use prompts::fresh_message_id;
 pub(super) use seated::{Seat, run_on_server};
 
 use super::hops::Run;
+use crate::budget::Reservation;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use switchyard_agents::opencode::{Failure, GiveUp};
@@ -20,7 +21,7 @@ use switchyard_core::{
     route::{Catalogue, Resolution},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, Reserve, RunStatus, StoreError};
+use switchyard_store::{AttemptEnd, RunStatus, Settled, StoreError};
 
 pub(super) struct Attempt<'a> {
     pub(super) run: Run<'a>,
@@ -30,8 +31,8 @@ pub(super) struct Attempt<'a> {
     pub(super) ordinal: u32,
     /// Whether the dispatch itself is in the store already.
     pub(super) recorded: bool,
-    /// What it sets aside before it runs.
-    pub(super) reserve: Option<Reserve>,
+    /// What it reserves before it runs.
+    pub(super) reservation: Option<Reservation>,
     /// What is left of the money that the dispatch may cost.
     pub(super) left: Option<Nano>,
     /// From when the whole dispatch is timed.
@@ -68,21 +69,40 @@ impl Attempt<'_> {
 }
 
 /// A store that was busy for a moment gets a second chance.
-pub(in crate::dispatch) async fn twice<F, T>(mut change: F) -> Result<(), StoreError>
+pub(in crate::dispatch) async fn twice<F, T, V>(mut change: F) -> Result<V, StoreError>
 where
     F: FnMut() -> T,
-    T: Future<Output = Result<(), StoreError>>,
+    T: Future<Output = Result<V, StoreError>>,
 {
     match change().await {
-        Ok(()) => Ok(()),
+        Ok(value) => Ok(value),
         Err(_) => change().await,
+    }
+}
+
+/// What an attempt used and cost, as far as it was seen.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    usage: Usage,
+    usage_known: bool,
+    cost: Nano,
+    cost_known: bool,
+}
+
+impl Seen {
+    /// No request was sent.
+    const NOTHING: Self = Self { usage: Usage::NONE, usage_known: true, cost: Nano::ZERO, cost_known: true };
+
+    /// What it counts with: as it was settled, or as it was seen while it could not be settled.
+    fn counted(&self, settled: Option<&Settled>) -> Settled {
+        settled.copied().unwrap_or(Settled { usage: self.usage, cost: self.cost, cost_known: self.cost_known })
     }
 }
 
 fn end_record(
     result: &Result<(String, Option<Value>), Failure>,
     answered_by: Option<&ModelRef>,
-    (usage, cost, cost_known): (Usage, Nano, bool),
+    seen: &Seen,
 ) -> AttemptEnd {
     let failure = result.as_ref().err();
     let status = match failure.map(|failure| failure.class) {
@@ -96,8 +116,9 @@ fn end_record(
         error_class: failure.map(|failure| failure.class),
         message: failure.map(|failure| failure.message.clone()),
         answered_by: answered_by.map(ToString::to_string),
-        usage,
-        cost,
-        cost_known,
+        usage: seen.usage,
+        usage_known: seen.usage_known,
+        cost: seen.cost,
+        cost_known: seen.cost_known,
     }
 }

@@ -53,6 +53,7 @@ pub(super) async fn run_prompts(seat: &Seat<'_>, session: &str) -> Ran {
             expect,
             shape: if seat.attempt.run.request.mode == Mode::Text { Shape::OneAnswer } else { Shape::ManySteps },
             limits,
+            approver: seat.attempt.run.options.approver.as_deref(),
             sink: &sink,
             cancel: seat.attempt.run.cancel,
         })

@@ -1,12 +1,8 @@
 //! The beginning of an attempt in the store, before anything can cost money: the dispatch with the first one, and
-//! what each sets aside.
+//! what each reserves.
 
 use super::Attempt;
-use crate::{
-    budget::{OverBudget, no_room},
-    dispatch::refusal::Refusal,
-    owner::this_process,
-};
+use crate::{dispatch::refusal::Refusal, owner::this_process};
 use switchyard_core::ServerId;
 use switchyard_host::clock::now_micros;
 use switchyard_store::{Begun, NewAttempt, NewDispatch};
@@ -22,7 +18,7 @@ pub(super) async fn record_begin(attempt: &Attempt<'_>, server: Option<ServerId>
         tier: attempt.resolution.tier.clone(),
         task: attempt.run.options.task.clone(),
         batch: attempt.run.options.batch.clone(),
-        reserve: attempt.reserve.clone(),
+        reserve: attempt.reservation.as_ref().map(|reservation| reservation.reserve.clone()),
     };
     let begun = if attempt.recorded {
         store.begin_attempt(&new).await?
@@ -32,11 +28,10 @@ pub(super) async fn record_begin(attempt: &Attempt<'_>, server: Option<ServerId>
     match begun {
         Begun::Started => Ok(()),
         Begun::Refused { ceiling, settled, reserved } => {
-            let Some(reserve) = &attempt.reserve else {
-                return Err(Refusal::Budget { why: "a limit has no room".into() });
+            let Some(reservation) = &attempt.reservation else {
+                return Err(Refusal::Budget { why: "a limit has no room".into(), next: None });
             };
-            let OverBudget(why) = no_room(reserve, ceiling, settled, reserved);
-            Err(Refusal::Budget { why })
+            Err(reservation.refused(ceiling, settled, reserved).into())
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An attempt on OpenCode: a session is opened, prompted, paid and closed, in this order.
 
 use super::{
-    Attempt, Outcome,
+    Attempt, Outcome, Seen,
     bill::read_bill,
     end_record,
     prompts::{Ran, run_prompts},
@@ -11,7 +11,8 @@ use super::{
 use crate::dispatch::{refusal::Refusal, station::Station};
 use std::time::Instant;
 use switchyard_agents::opencode::{Failure, StopOutcome};
-use switchyard_core::{ErrorClass, ModelRef, Nano, Usage, dispatch::Mode};
+use switchyard_core::{ErrorClass, ModelRef, dispatch::Mode};
+use switchyard_host::clock::now_micros;
 
 /// An attempt with the server that it runs on.
 pub(in crate::dispatch) struct Seat<'a> {
@@ -21,13 +22,14 @@ pub(in crate::dispatch) struct Seat<'a> {
 
 pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcome, Refusal> {
     let began = Instant::now();
+    let began_millis = now_micros() / 1000;
     let store = &seat.attempt.run.context.store;
     let model = seat.attempt.model();
     let (session, before) = match open_session(seat).await {
         Ok(opened) => opened,
         Err(error) => {
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
-            let end = end_record(&Err(failure), None, (Usage::default(), Nano::ZERO, true));
+            let end = end_record(&Err(failure), None, &Seen::NOTHING);
             // It may not even have been recorded; the error that stopped it is the one to tell.
             drop(twice(|| store.finish_attempt(seat.attempt.run.id, seat.attempt.ordinal, &end)).await);
             return Err(error);
@@ -36,15 +38,14 @@ pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcom
     tracing::debug!(session, "the session is open");
     let ran = run_prompts(seat, &session).await;
     tracing::debug!(session, "the run has ended and was read back");
-    let bill = read_bill(seat, &session, &before, &ran).await;
-    let totals = (bill.usage, bill.cost, bill.known);
-    let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), totals);
+    let bill = read_bill(seat, &session, &before, &ran, began_millis).await;
+    let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), &bill.seen);
     // Settled before the session goes: after a crash in between, its cost could be read nowhere. From here on
     // the answer is paid for: what cannot be recorded is said with it, and never takes its place.
     let settled = twice(|| store.finish_attempt(seat.attempt.run.id, seat.attempt.ordinal, &end)).await;
     tracing::debug!(session, "the attempt is settled");
     let closed = match &settled {
-        Ok(()) => close_session(seat, &session, &ran).await.map_err(|refusal| refusal.to_string()),
+        Ok(_) => close_session(seat, &session, &ran).await.map_err(|refusal| refusal.to_string()),
         // Its cost is still to be read, so it stays; recovery settles it when this process is gone.
         Err(error) => Err(error.to_string()),
     };
@@ -57,13 +58,14 @@ pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcom
     if seat.attempt.run.request.mode == Mode::Agent && result.is_ok() && tool_calls == 0 {
         warnings.push("the agent only wrote text: it used no tool and changed nothing".into());
     }
+    let counted = bill.seen.counted(settled.as_ref().ok());
     Ok(Outcome {
         result,
         text: report.verdict.text,
         answered_by: report.verdict.answered_by,
-        usage: bill.usage,
-        cost: bill.cost,
-        cost_known: bill.known,
+        usage: counted.usage,
+        cost: counted.cost,
+        cost_known: counted.cost_known,
         session,
         kept,
         settled: settled.is_ok(),

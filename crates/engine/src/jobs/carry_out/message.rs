@@ -13,12 +13,15 @@ use crate::{
 use std::path::Path;
 use switchyard_core::{
     config::WorkerProfile,
-    dispatch::Request,
-    job::{Choice, JobOrder},
+    dispatch::{Mode, Request},
+    job::{Choice, Exchange, JobOrder, JobState, recap},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, JobEnd, JobRecord, WorkerRecord};
+use switchyard_store::{ErrorKind, JobEnd, JobFilter, JobRecord, WorkerRecord};
 use tokio_util::sync::CancellationToken;
+
+/// Jobs that are looked through for what was said.
+const LOOKED_AT: u32 = 50;
 
 pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
     let Some(name) = &job.worker else { return failed("usage", "it has no worker", "start it again") };
@@ -40,11 +43,16 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
     let options = Options { slot: own_slot(&worker), ..options_of(order, &job, settings.timeout) };
     let result = match one(context, &job, &request, &options, cancel).await {
         // Its conversation was lost with its server; a worker without one is better than none.
-        Err(Refusal::UnknownSession(_)) if request.session.is_some() => {
-            let fresh = Request { session: None, ..request };
-            let options = Options { slot: own_slot(&worker), ..options_of(order, &job, settings.timeout) };
+        Err(Refusal::UnknownSession(_) | Refusal::ElsewhereSession { .. }) if request.session.is_some() => {
+            let (prompt, told) = match remembered(context, &worker, &request.prompt, request.mode).await {
+                Some(prompt) => (prompt, "was lost; a new one began with a summary of it"),
+                None => (request.prompt.clone(), "was lost, and a new one began without it"),
+            };
+            let fresh = Request { session: None, prompt, ..request };
+            let subject = Some(order.prompt.clone());
+            let options = Options { slot: own_slot(&worker), subject, ..options_of(order, &job, settings.timeout) };
             one(context, &job, &fresh, &options, cancel).await.map(|mut report| {
-                report.warnings.push("the earlier conversation of this worker was lost".to_owned());
+                report.warnings.push(format!("the conversation of this worker {told}"));
                 report
             })
         }
@@ -57,6 +65,24 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
         }
         Err(refusal) => refused(&refusal, cancel),
     }
+}
+
+/// The message with a record of the conversation, as far as the jobs of this worker have it.
+async fn remembered(context: &Context, worker: &WorkerRecord, message: &str, mode: Mode) -> Option<String> {
+    // A command is its own text, and nothing can stand before it.
+    let session = worker.session.as_deref().filter(|_| mode != Mode::Command)?;
+    let filter = JobFilter {
+        states: vec![JobState::Done],
+        worker: Some(worker.name.clone()),
+        limit: LOOKED_AT,
+        ..JobFilter::default()
+    };
+    let jobs = context.store.jobs(&filter).await.ok()?;
+    let exchange = |job: JobRecord| {
+        let result = job.result.filter(|result| result["session_id"] == session)?;
+        Some(Exchange { asked: job.order?.prompt, answered: result["text"].as_str()?.to_owned() })
+    };
+    recap(&jobs.into_iter().filter_map(exchange).collect::<Vec<_>>(), message)
 }
 
 /// The model for this message: the one that was promised for it alone, else the one that the worker has by now.

@@ -15,7 +15,7 @@ use heard::Heard;
 use serde_json::{Value, json};
 use std::time::Duration;
 use switchyard_core::{
-    DispatchId,
+    DispatchId, Nano,
     config::{Access, Capability},
     dispatch::{Mode, Request},
     duration::Limit,
@@ -24,7 +24,7 @@ use switchyard_core::{
     schema::AnswerSchema,
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{JobEnd, JobNote, JobRecord};
+use switchyard_store::{JobEnd, JobNote, JobRecord, SpendKey, SpendKind, StoreError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -34,12 +34,18 @@ const STOP_PAUSE: Duration = Duration::from_secs(2);
 
 /// Does the work. A wish to cancel ends what runs on the server before this returns.
 pub(super) async fn carry_out(context: &Context, job: JobRecord, cancel: &CancellationToken) -> JobEnd {
-    let Some(order) = job.order.clone() else {
+    let Some(mut order) = job.order.clone() else {
         return failed("usage", "its order was forgotten", "start it again");
     };
     let mut context = context.clone();
     // The server that its caller named, whatever this process was started with.
     context.config.server.url = order.server.clone().unwrap_or_default();
+    if job.kind != JobKind::Workflow {
+        order.max_cost = match left(&context, &job, order.max_cost).await {
+            Ok(left) => left,
+            Err(error) => return refused(&error.into(), cancel),
+        };
+    }
     match job.kind {
         JobKind::Worker => message::run(&context, &job, &order, cancel).await,
         JobKind::Dispatch => single(&context, &job, &order, cancel).await,
@@ -53,6 +59,15 @@ pub(super) fn broken(error: &tokio::task::JoinError) -> JobEnd {
     tracing::error!(%error, "a job broke off");
     let hint = "see runner.log in the data directory under jobs";
     failed("server_error", "it was broken off by a fault in switchyard itself", hint)
+}
+
+/// What is left of the money that the job may cost, after all that ran for it before: a process that died while it
+/// carried the job out has spent some of it.
+async fn left(context: &Context, job: &JobRecord, most: Option<Nano>) -> Result<Option<Nano>, StoreError> {
+    let Some(most) = most else { return Ok(None) };
+    let key = SpendKey::new(SpendKind::Task, job.id.to_string());
+    let spent = context.store.spent(&key, i64::MIN, i64::MAX).await?;
+    Ok(Some(most.less(spent.cost)))
 }
 
 async fn single(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {

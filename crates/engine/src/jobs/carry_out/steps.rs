@@ -1,10 +1,9 @@
 //! A workflow: one step after the other, each noted before the next begins, so that any runner can go on with it.
 
-use super::{as_profile, cancelled, failed, one, options_of, refused};
+use super::{as_profile, cancelled, failed, left, one, options_of, refused};
 use crate::{Context, dispatch::DispatchReport, jobs::workers::settings_of};
 use serde_json::{Value, json};
 use switchyard_core::{
-    Nano,
     dispatch::Request,
     job::{Advance, JobOrder, JobState, Pause, StepDone, WorkflowStep, advance},
     route::Selector,
@@ -101,7 +100,7 @@ async fn work(
     let mut options = options_of(order, &job, None);
     // The time that the caller gave is for one step; else the setting.
     options.timeout = options.timeout.or(Some(context.config.jobs.step_timeout));
-    options.max_cost = order.max_cost.map(|most| most.less(Nano::from_usd(run.cost_usd).unwrap_or_default()));
+    options.max_cost = left(context, &job, order.max_cost).await.map_err(|error| refused(&error.into(), cancel))?;
     one(context, &job, &request, &options, cancel).await.map_err(|refusal| refused(&refusal, cancel))
 }
 

@@ -126,7 +126,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn a_copied_project_changes_nothing_in_the_original() {
-    let directory = TempDir::new().unwrap();
+    let directory = Scratch::of_test();
     let (home, data) = (directory.path().join("home"), directory.path().join("data"));
     let (original, copied) = (home.join("one"), home.join("two"));
     fs::create_dir_all(original.join(".opencode/agents")).unwrap();

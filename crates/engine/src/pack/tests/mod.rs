@@ -26,11 +26,11 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
 };
-use tempfile::TempDir;
+use switchyard_testkit::Scratch;
 
 /// A home with a target in it. What is kept about the target lies beside it.
 struct World {
-    directory: TempDir,
+    directory: Scratch,
     place: Place,
 }
 
@@ -66,7 +66,7 @@ fn command() -> Vec<String> {
 impl World {
     /// Nothing is there, not even the directory above the target.
     fn empty() -> Self {
-        let directory = TempDir::new().unwrap();
+        let directory = Scratch::of_test();
         let home = directory.path().join("home");
         fs::create_dir(&home).unwrap();
         let place = Place::user(&home.join(".config/opencode"), &directory.path().join("data"));

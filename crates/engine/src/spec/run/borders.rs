@@ -3,7 +3,7 @@
 
 use super::plan::Part;
 use switchyard_core::{
-    spec::{Agent, Report, Role},
+    spec::{Agent, Document, Report, Role, SectionKind, section_text},
     task::{covers, outside},
 };
 
@@ -31,6 +31,14 @@ pub(super) fn report_of(role: Role) -> Option<Report> {
 const INSTRUCTIONS: [&str; 5] =
     ["**/.opencode/**", "**/opencode.json", "**/opencode.jsonc", "**/AGENTS.md", "**/CLAUDE.md"];
 
+pub(super) const CONTEXT: &str = ".ai/context.md";
+
+/// Whether the spec asks for a change of the project's context: its scope names the file.
+fn may_edit_context(part: &Part) -> bool {
+    let document = Document::parse(&part.text);
+    section_text(&document, SectionKind::Scope.title()).is_ok_and(|scope| scope.contains(CONTEXT))
+}
+
 /// `closed`: what is no implementer's besides the tests of its own part.
 pub(super) fn borders(part: &Part, role: Role, closed: &[String]) -> Borders {
     let report = report_of(role).map(|report| part.report(report));
@@ -50,7 +58,9 @@ pub(super) fn borders(part: &Part, role: Role, closed: &[String]) -> Borders {
             (Vec::new(), deny)
         }
         Role::Agent(Agent::Documentation) => {
-            (with_report(&["docs/**", "README*", "CHANGELOG.md", ".ai/decisions/**"]), Vec::new())
+            let context = may_edit_context(part).then(|| CONTEXT.to_owned());
+            let own = with_report(&["docs/**", "README*", "CHANGELOG.md", ".ai/decisions/**"]);
+            (own.into_iter().chain(context).collect(), Vec::new())
         }
         Role::Validator => (with_report(&[]), Vec::new()),
     };

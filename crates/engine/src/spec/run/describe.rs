@@ -49,7 +49,7 @@ pub(super) fn fenced(text: &str) -> String {
     format!("{fence}markdown\n{}\n{fence}\n", text.trim_end_matches(['\n', '\r']))
 }
 
-fn instructions(role: Role) -> &'static str {
+pub(super) fn instructions(role: Role) -> &'static str {
     match role {
         Role::Agent(Agent::TestWriter) => include_str!("roles/test-writer.md"),
         Role::Agent(Agent::Implementer) => include_str!("roles/implementer.md"),
@@ -66,8 +66,9 @@ fn form(report: Report) -> &'static str {
              reason follows it. -->"
         }
         Report::Documentation => {
-            "# Documentation\n\n## Outcome\n\ndone\n\n## Files Changed\n\n## Left Alone\n\n<!-- The first word below \
-             Outcome is done, failed, blocked or needs-decision, and the reason follows it. -->"
+            "# Documentation\n\n## Outcome\n\ndone\n\n## Files Changed\n\n## Context Or Decisions Updated\n\n\
+             ## Verification\n\n<!-- The first word below Outcome is done, failed, blocked or needs-decision, and the \
+             reason follows it. Add Follow-Ups only if there are any. -->"
         }
         Report::Validation => {
             "# Validation\n\nVerdict: pass\n\n## Criteria\n\n## Commands\n\n## Findings\n\n## Not Checked\n\n<!-- There \

@@ -13,7 +13,7 @@ use super::{
     stuck::unpaid,
 };
 use crate::{
-    Context,
+    Context, in_thread,
     supervise::{self, AddError, NewTaskOrder, Watcher, pulse, supervise},
 };
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -60,7 +60,7 @@ pub async fn run(context: &Context, plan: Plan, wish: &Wish, teller: &Teller) ->
     let mut ended = ended?;
     let seen = look(context, &drive.plan, &drive.names, &mut drive.known).await?;
     let (plan, names) = (Arc::clone(&drive.plan), drive.names.clone());
-    let clearing = tokio::task::spawn_blocking(move || clear(&plan, &names, &seen, &mut ended).map(|()| ended));
+    let clearing = in_thread(move || clear(&plan, &names, &seen, &mut ended).map(|()| ended));
     Ok(clearing.await.map_err(|_| RunError::CutOff)??)
 }
 
@@ -78,6 +78,7 @@ fn watcher(teller: &Teller) -> Watcher {
     let last = std::sync::Mutex::new(None);
     Arc::new(move |told| match told {
         supervise::Told::Trouble(error) => teller(Told::Trouble(&error.to_string())),
+        supervise::Told::Todo(_) => {}
         supervise::Told::Pulse(pulse) => {
             let Ok(mut last) = last.lock() else { return };
             if let Some(held) = pulse.held.as_deref().filter(|_| pulse.held != *last) {
@@ -122,16 +123,38 @@ impl Drive<'_> {
         loop {
             let seen = look(self.context, &self.plan, &self.names, &mut self.known).await?;
             self.tell(&seen);
-            let plan = Arc::clone(&self.plan);
-            let sight = Sight { plan: &plan, names: &self.names, wish: self.wish, seen: &seen };
-            let mut moves = sight.moves()?;
+            let seen = Arc::new(seen);
+            let mut moves = self.see(&seen, |sight| sight.moves()).await?;
             let added = self.begin(&mut moves, &seen).await?;
             if !added && !moves.waits {
-                let source = sight.source()?;
-                return report(self.context, &plan, self.wish, source, &seen, &moves.stuck).await;
+                let source = self.see(&seen, |sight| sight.source()).await?;
+                return report(self.context, &self.plan, self.wish, source, &seen, &moves.stuck).await;
             }
             sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Looks at everything with git, in a thread: the supervisor beside this must not wait for it.
+    async fn see<T: Send + 'static>(
+        &self,
+        seen: &Arc<Vec<Seen>>,
+        look: impl FnOnce(&Sight<'_>) -> Result<T, RunError> + Send + 'static,
+    ) -> Result<T, RunError> {
+        let (plan, names, wish) = (Arc::clone(&self.plan), self.names.clone(), self.wish.clone());
+        let seen = Arc::clone(seen);
+        let looking = in_thread(move || look(&Sight { plan: &plan, names: &names, wish: &wish, seen: &seen }));
+        looking.await.map_err(|_| RunError::CutOff)?
+    }
+
+    /// Makes an order, for which git is asked as well.
+    async fn order(
+        &self,
+        make: impl FnOnce(&Orders<'_>) -> Result<NewTaskOrder, RunError> + Send + 'static,
+    ) -> Result<NewTaskOrder, RunError> {
+        let (plan, names, wish) = (Arc::clone(&self.plan), self.names.clone(), self.wish.clone());
+        let context = self.context.clone();
+        let making = in_thread(move || make(&Orders { context: &context, plan: &plan, names: &names, wish: &wish }));
+        making.await.map_err(|_| RunError::CutOff)?
     }
 
     fn tell(&mut self, seen: &[Seen]) {
@@ -145,22 +168,23 @@ impl Drive<'_> {
     }
 
     /// Adds what may begin; true when something was added.
-    async fn begin(&self, moves: &mut Moves<'_>, seen: &[Seen]) -> Result<bool, RunError> {
-        let orders = Orders { context: self.context, plan: &self.plan, names: &self.names, wish: self.wish };
+    async fn begin(&self, moves: &mut Moves, seen: &[Seen]) -> Result<bool, RunError> {
         let mut added = false;
-        for Delivery { part, from, into, deliver } in &moves.deliveries {
-            let part = part.and_then(|part| self.plan.parts.get(part));
-            added |= self.add(orders.deliver(part, from, into, *deliver)?).await?;
+        for Delivery { part, from, into, deliver } in moves.deliveries.iter().cloned() {
+            let order = self.order(move |orders| {
+                let part = part.and_then(|part| orders.plan.parts.get(part));
+                orders.deliver(part, &from, &into, deliver)
+            });
+            added |= self.add(order.await?).await?;
         }
         let mut turns = std::mem::take(&mut moves.turns);
         while !turns.is_empty() {
             let money = self.money(seen, turns.len()).await?;
-            let (paid, poor): (Vec<Turn<'_>>, Vec<Turn<'_>>) =
-                turns.into_iter().partition(|turn| money.is_enough(turn));
+            let (paid, poor): (Vec<Turn>, Vec<Turn>) = turns.into_iter().partition(|turn| money.is_enough(turn));
             match (money.share, money.is_bound, poor.as_slice()) {
                 (share, _, []) => {
-                    for turn in &paid {
-                        added |= self.add(orders.role(turn, share)?).await?;
+                    for turn in paid {
+                        added |= self.add(self.order(move |orders| orders.role(&turn, share)).await?).await?;
                     }
                     break;
                 }
@@ -226,7 +250,7 @@ struct Money {
 
 impl Money {
     /// Whoever had too little before has to get more.
-    fn is_enough(&self, turn: &Turn<'_>) -> bool {
+    fn is_enough(&self, turn: &Turn) -> bool {
         let had = turn.instead_of.as_ref().map_or(Nano::ZERO, |instead_of| instead_of.had);
         self.share.is_none_or(|share| share > had)
     }

@@ -1,15 +1,8 @@
 //! What the commits of a repository hold, read without a checkout.
 
 use super::super::MOST_BYTES;
-use std::{collections::HashSet, ffi::OsStr, io, path::Path, process::Command};
-use switchyard_host::{
-    bounded::{self, RunError},
-    git::{Git, GitError},
-};
-
-/// Variables by which git would look into another repository.
-const MISLEADING: [&str; 6] =
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+use std::{collections::HashSet, ffi::OsStr, path::Path};
+use switchyard_host::git::{Git, GitError};
 
 /// The text of a file in a commit; nothing when it is not there, no plain file, or larger than anybody reads.
 pub(super) fn text_at(repository: &Path, commit: &str, path: &str) -> Result<Option<String>, GitError> {
@@ -68,29 +61,5 @@ pub(super) fn task_branches(repository: &Path) -> Result<HashSet<String>, GitErr
 }
 
 fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S]) -> Result<Vec<u8>, GitError> {
-    let git = Git::default();
-    let mut command = Command::new(&git.program);
-    for name in MISLEADING {
-        command.env_remove(name);
-    }
-    command
-        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("LC_ALL", "C")])
-        .arg("--no-pager")
-        .arg("-C")
-        .arg(directory)
-        .args(args);
-    let shown = || {
-        let words = args.iter().map(|arg| arg.as_ref().to_string_lossy());
-        std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
-    };
-    match bounded::run(&mut command, git.deadline) {
-        Ok(finished) if finished.status.success() => Ok(finished.stdout),
-        Ok(finished) => {
-            let stderr = String::from_utf8_lossy(&finished.stderr).trim().to_owned();
-            Err(GitError::Failed { command: shown(), code: finished.status.code(), stderr })
-        }
-        Err(RunError::Start(error)) if error.kind() == io::ErrorKind::NotFound => Err(GitError::Missing),
-        Err(RunError::Start(source) | RunError::Wait(source)) => Err(GitError::Run { command: shown(), source }),
-        Err(RunError::Deadline { deadline, .. }) => Err(GitError::Deadline { command: shown(), deadline }),
-    }
+    Git::default().output(directory, args)
 }

@@ -3,15 +3,15 @@
 
 use super::{
     RunError, Step,
-    borders::{borders, report_of},
+    borders::{CONTEXT, borders, report_of},
     git::{changed, text_at},
     names::{Labelled, Names},
     plan::{Part, Plan},
 };
-use crate::Context;
+use crate::{Context, in_thread, supervise::publish_unfinished};
 use std::{collections::HashMap, sync::Arc};
 use switchyard_core::{
-    spec::{Document, Done, Outcome, Report, Role, RoleOutcome, Verdict, outcome, verdict},
+    spec::{Document, Done, Outcome, Report, Role, RoleOutcome, Verdict, outcome, switches_agy_on, verdict},
     task::{Cause, Delivered, Phase, State, TaskId, TaskSpec},
 };
 use switchyard_host::git::{Git, GitError};
@@ -34,6 +34,8 @@ pub(super) struct Seen {
     pub outcome: RoleOutcome,
     /// The report of a role that is done.
     pub report: Option<String>,
+    /// The branch with the work of a role that ran out of money.
+    pub unfinished: Option<String>,
 }
 
 impl Seen {
@@ -45,8 +47,12 @@ impl Seen {
         self.record.task.state.phase().is_settled()
     }
 
+    /// The branch that has its work, or is to have it.
     pub fn branch(&self) -> String {
-        TaskSpec::branch(self.id())
+        match &self.record.task.state {
+            State::Done { delivered: Delivered::Branch { branch, .. } } => branch.clone(),
+            _ => TaskSpec::branch(self.id()),
+        }
     }
 
     pub fn is_out_of_money(&self) -> bool {
@@ -92,7 +98,11 @@ pub(super) async fn look(
             }
             (_, state, _) => (plain(state), None),
         };
-        seen.push(Seen { part, step, cycle, again, record, outcome, report });
+        let mut found = Seen { part, step, cycle, again, record, outcome, report, unfinished: None };
+        if found.is_out_of_money() {
+            found.unfinished = publish_unfinished(context, &found.record.task).await;
+        }
+        seen.push(found);
     }
     Ok(seen)
 }
@@ -125,7 +135,7 @@ async fn judged(
         return Ok(found.clone());
     }
     let (plan, first, head) = (Arc::clone(plan), first.clone(), head.to_owned());
-    let looking = tokio::task::spawn_blocking(move || {
+    let looking = in_thread(move || {
         let Some(part) = plan.parts.get(part) else { return Ok((RoleOutcome::Waiting, None)) };
         judge(&plan, part, role, &first, &head)
     });
@@ -149,6 +159,12 @@ fn judge(
         let more = trespass.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         return Ok((RoleOutcome::Failed { reason: format!("it changed what is not its own: {named}{more}") }, None));
+    }
+    // Only the user switches that program on, and never an agent that may write into the same file.
+    let context = |commit: &str| text_at(&plan.repository, commit, CONTEXT).map(Option::unwrap_or_default);
+    if touched.iter().any(|path| path == CONTEXT) && switches_agy_on(&context(&from)?, &context(head)?) {
+        let reason = format!("it switched agy on in {CONTEXT}, which only the user does");
+        return Ok((RoleOutcome::Failed { reason }, None));
     }
     let Some(report) = report_of(role) else { return Ok((RoleOutcome::Approved, None)) };
     let text = text_at(&plan.repository, head, &part.report(report))?;

@@ -9,6 +9,7 @@ mod clear;
 mod describe;
 mod drive;
 mod git;
+mod handoff;
 mod look;
 mod moves;
 mod names;

@@ -6,7 +6,7 @@ use super::{
     look::{Seen, facts},
     names::Names,
     order::{InsteadOf, Turn},
-    plan::{Part, Plan},
+    plan::Plan,
     stuck::{Lack, Stuck},
 };
 use switchyard_core::{
@@ -17,8 +17,8 @@ use switchyard_host::git::{Git, UpdateRefError};
 
 /// What may begin, what cannot go on, and whether there is something to wait for.
 #[derive(Debug, Default)]
-pub(super) struct Moves<'p> {
-    pub turns: Vec<Turn<'p>>,
+pub(super) struct Moves {
+    pub turns: Vec<Turn>,
     pub deliveries: Vec<Delivery>,
     pub stuck: Vec<Stuck>,
     pub waits: bool,
@@ -44,7 +44,8 @@ pub(super) struct Sight<'p> {
 }
 
 impl<'p> Sight<'p> {
-    pub fn moves(&self) -> Result<Moves<'p>, RunError> {
+    /// Blocks: git is asked.
+    pub fn moves(&self) -> Result<Moves, RunError> {
         let mut moves = Moves::default();
         for wave in &self.plan.waves {
             let mut complete = true;
@@ -66,7 +67,7 @@ impl<'p> Sight<'p> {
     }
 
     /// One part; true when it is done and where it belongs.
-    fn advance(&self, place: usize, moves: &mut Moves<'p>) -> Result<bool, RunError> {
+    fn advance(&self, place: usize, moves: &mut Moves) -> Result<bool, RunError> {
         let plan: &'p Plan = self.plan;
         let Some(part) = plan.parts.get(place) else { return Ok(true) };
         match next(&part.pipeline, &facts(plan, place, self.seen)) {
@@ -78,7 +79,7 @@ impl<'p> Sight<'p> {
                 }
                 let base = before.map_or_else(|| self.beginning(), |seen| self.left_by(seen))?;
                 let findings = self.findings(place, role, cycle);
-                moves.turns.push(Turn { place, part, role, cycle, base, findings, instead_of: None });
+                moves.turns.push(Turn { place, role, cycle, base, findings, instead_of: None });
                 Ok(false)
             }
             Next::Wait => {
@@ -86,7 +87,7 @@ impl<'p> Sight<'p> {
                 Ok(false)
             }
             Next::Escalate { reason } => {
-                match self.with_more_money(place, part, &reason)? {
+                match self.with_more_money(place, &reason)? {
                     Some(turn) => moves.turns.push(turn),
                     None => moves.stuck.push(self.stuck(place, reason)),
                 }
@@ -105,14 +106,13 @@ impl<'p> Sight<'p> {
 
     /// The step that a task was too poor for, by another that goes on from what is there. Whether it has more to spend
     /// is for the caller to see to.
-    fn with_more_money(&self, place: usize, part: &'p Part, reason: &str) -> Result<Option<Turn<'p>>, RunError> {
+    fn with_more_money(&self, place: usize, reason: &str) -> Result<Option<Turn>, RunError> {
         let Some(poor) = self.newest(place).filter(|seen| seen.is_out_of_money()) else { return Ok(None) };
         let (Step::Role(role), Some(had)) = (poor.step, poor.record.task.spec.max_cost) else { return Ok(None) };
-        let is_there = Git::default().branch_commit(&self.plan.repository, &poor.branch())?.is_some();
-        let base = if is_there { poor.branch() } else { poor.record.task.spec.base.clone() };
+        let base = poor.unfinished.clone().unwrap_or_else(|| poor.record.task.spec.base.clone());
         let findings = self.findings(place, role, poor.cycle);
         let instead_of = Some(InsteadOf { again: poor.again + 1, had, reason: reason.to_owned() });
-        Ok(Some(Turn { place, part, role, cycle: poor.cycle, base, findings, instead_of }))
+        Ok(Some(Turn { place, role, cycle: poor.cycle, base, findings, instead_of }))
     }
 
     /// What the validator of the cycle before found.
@@ -127,7 +127,7 @@ impl<'p> Sight<'p> {
         self.of(place).filter(|seen| seen.step == Step::Role(Role::Validator)).max_by_key(|seen| seen.cycle)
     }
 
-    /// The branch with all of the work.
+    /// The branch with all of the work. Blocks: git is asked.
     pub fn source(&self) -> Result<Option<String>, RunError> {
         if !self.plan.has_units() {
             return Ok(self.validator(0).map(Seen::branch));
@@ -146,7 +146,7 @@ impl<'p> Sight<'p> {
     }
 
     /// True when it is done.
-    fn hand_over(&self, delivery: Delivery, judged: Option<&Seen>, moves: &mut Moves<'_>) -> Result<bool, RunError> {
+    fn hand_over(&self, delivery: Delivery, judged: Option<&Seen>, moves: &mut Moves) -> Result<bool, RunError> {
         let is_it = |seen: &&Seen| seen.part == delivery.part && seen.step == Step::Deliver;
         let Some(found) = self.seen.iter().find(is_it) else {
             if Git::default().is_ancestor(&self.plan.repository, &delivery.from, &delivery.into)? {

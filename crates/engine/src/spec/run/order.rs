@@ -3,27 +3,34 @@
 use super::{
     RunError, Step, Wish,
     borders::{borders, report_of},
-    describe::{Instructed, describe},
-    git::is_at,
+    describe::{Instructed, describe, instructions},
+    git::{is_at, text_at},
+    handoff,
     names::Names,
     plan::{Part, Plan},
 };
-use crate::{Context, supervise::NewTaskOrder};
+use crate::{
+    Context,
+    supervise::{Defaults, NewTaskOrder},
+};
 use std::path::{Path, PathBuf};
 use switchyard_core::{
     Nano,
     budget::Urgency,
-    spec::{Agent as Named, Role, agy_is_enabled},
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
+    spec::{Agent as Named, Role, Spec, agy_is_enabled, inside},
+    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
 };
-use switchyard_host::{git::Git, paths::private_dir};
+use switchyard_host::{
+    git::Git,
+    paths::{private_dir, write_private},
+    text_file::{MOST_CONFIG_BYTES, read_text},
+};
 
 /// A role that is to begin.
 #[derive(Debug, Clone)]
-pub(super) struct Turn<'a> {
+pub(super) struct Turn {
     /// Its place in the plan.
     pub place: usize,
-    pub part: &'a Part,
     pub role: Role,
     pub cycle: u32,
     pub base: String,
@@ -42,6 +49,9 @@ pub(super) struct InsteadOf {
     /// What is told when there is no more than that.
     pub reason: String,
 }
+
+/// How the other program is called: it makes the edits itself, and its prompt is its last argument.
+const AGY: &str = "agy --dangerously-skip-permissions --print";
 
 /// What whoever goes on is told.
 const GO_ON: &str = "Somebody has begun this and was stopped before the end. What is here is theirs: go on from it.";
@@ -64,8 +74,9 @@ pub(super) struct Orders<'a> {
 
 impl Orders<'_> {
     /// Writes the handoff of a program that does the work, and nothing else.
-    pub fn role(&self, turn: &Turn<'_>, max_cost: Option<Nano>) -> Result<NewTaskOrder, RunError> {
-        let Turn { part, role, cycle, base, findings, .. } = turn;
+    pub fn role(&self, turn: &Turn, max_cost: Option<Nano>) -> Result<NewTaskOrder, RunError> {
+        let Turn { place, role, cycle, base, findings, .. } = turn;
+        let part = self.plan.parts.get(*place).ok_or(RunError::CutOff)?;
         let unit = part.unit.as_ref();
         let step = Step::Role(*role);
         let again = turn.instead_of.as_ref().map_or(0, |instead_of| instead_of.again);
@@ -91,9 +102,12 @@ impl Orders<'_> {
             // Whoever was stopped may have done all of it but for the last word.
             spec.gate = Gate::Open;
         }
-        if self.hands_out(*role) {
-            let handoff = self.hand_off(id.as_str(), &spec.description)?;
-            spec.agent = Agent::Command { command: format!("agy {}", quoted(&handoff.display().to_string())) };
+        if self.hands_out(*role)
+            && let Some(prompt) = self.prompt(part, &task, turn)?
+        {
+            let handoff = quoted(&self.hand_off(id.as_str(), &prompt)?.display().to_string());
+            let command = format!("test -s {handoff} && {AGY} \"$(cat {handoff})\"");
+            spec.agent = Agent::Command { command };
             (spec.model, spec.tier, spec.max_cost) = (None, None, None);
         }
         Ok(self.order(id, spec))
@@ -102,7 +116,7 @@ impl Orders<'_> {
     /// Who does a role, and what has to succeed for it.
     pub fn shape(&self, part: &Part, role: Role) -> Result<Shape, RunError> {
         let hands_out = self.hands_out(role);
-        let command = hands_out.then(|| "agy HANDOFF".to_owned());
+        let command = hands_out.then(|| format!("{AGY} HANDOFF"));
         let agent = if hands_out { None } else { self.agent(role)? };
         Ok(Shape { agent, command, verify: self.verify(part, role) })
     }
@@ -148,12 +162,28 @@ impl Orders<'_> {
     /// One of the user's own agents, when there is one in a place that the work can see: what is in no commit of the
     /// repository is not in its working tree.
     fn agent(&self, role: Role) -> Result<Option<String>, RunError> {
-        let files = ["agent", "agents"].map(|directory| format!("{directory}/{}.md", role.as_str()));
-        for file in &files {
+        for file in definitions(role) {
             if is_at(&self.plan.repository, &self.plan.at, &format!(".opencode/{file}"))? {
                 return Ok(Some(role.as_str().to_owned()));
             }
         }
+        let is_there = self.users_definitions(role).any(|path| path.is_file());
+        Ok(is_there.then(|| role.as_str().to_owned()))
+    }
+
+    /// The definition of that agent, or else what we tell the role.
+    fn persona(&self, role: Role) -> Result<String, RunError> {
+        for file in definitions(role) {
+            if let Some(text) = text_at(&self.plan.repository, &self.plan.at, &format!(".opencode/{file}"))? {
+                return Ok(text);
+            }
+        }
+        let own = self.users_definitions(role).find_map(|path| read_text(&path, MOST_CONFIG_BYTES).ok());
+        Ok(own.unwrap_or_else(|| instructions(role).to_owned()))
+    }
+
+    /// Where the user's own agents of this name can be.
+    fn users_definitions(&self, role: Role) -> impl Iterator<Item = PathBuf> {
         let home = self.context.variable("HOME").map(PathBuf::from).unwrap_or_default();
         let config = self
             .context
@@ -162,8 +192,7 @@ impl Orders<'_> {
             .join("opencode");
         let named = self.context.variable("OPENCODE_CONFIG_DIR").map(PathBuf::from);
         let places = [config, home.join(".opencode")].into_iter().chain(named);
-        let is_there = places.into_iter().any(|place| files.iter().any(|file| place.join(file).is_file()));
-        Ok(is_there.then(|| role.as_str().to_owned()))
+        places.flat_map(move |place| definitions(role).map(|file| place.join(file)))
     }
 
     /// What can be seen of a role's work before anybody reads it. The tests come before the code, so they cannot pass;
@@ -172,7 +201,8 @@ impl Orders<'_> {
         let there = |path: &String| format!("test -s {}", quoted(path));
         let own = match role {
             Role::Agent(Named::TestWriter) => part.tests.iter().map(there).collect(),
-            Role::Agent(Named::Implementer | Named::Documentation) => self.wish.verify.clone(),
+            Role::Agent(Named::Implementer) => self.wish.verify.clone(),
+            Role::Agent(Named::Documentation) => self.wish.verify.clone(),
             Role::Validator => Vec::new(),
         };
         report_of(role).map(|report| there(&part.report(report))).into_iter().chain(own).collect()
@@ -188,11 +218,26 @@ impl Orders<'_> {
         enabled && std::env::split_paths(path).any(|directory| is_program(&directory.join("agy")))
     }
 
+    /// What the other program is told; nothing when that is too long for it.
+    fn prompt(&self, part: &Part, task: &str, turn: &Turn) -> Result<Option<String>, RunError> {
+        let findings = turn.findings.as_deref();
+        let mut text = describe(part, task, turn.role, Instructed::ByItsAgent, findings);
+        if turn.instead_of.is_some() {
+            text = format!("{text}\n\n{GO_ON}");
+        }
+        let mut files = Vec::new();
+        for stated in Spec::parse(&part.text).relevant_files() {
+            let Some(path) = inside(&stated.text).ok().filter(|path| !handoff::is_secret(path)) else { continue };
+            files.push(handoff::Named { text: text_at(&self.plan.repository, &turn.base, &path)?, path });
+        }
+        Ok(handoff::prompt(&self.persona(turn.role)?, &text, &files))
+    }
+
     fn hand_off(&self, id: &str, text: &str) -> Result<PathBuf, RunError> {
         let directory = self.context.paths.data_dir.join("handoffs");
         private_dir(&directory).map_err(RunError::Handoff)?;
         let path = directory.join(format!("{id}.md"));
-        std::fs::write(&path, format!("{text}\n")).map_err(RunError::Handoff)?;
+        write_private(&path, text.as_bytes()).map_err(RunError::Handoff)?;
         Ok(path)
     }
 
@@ -216,6 +261,7 @@ impl Orders<'_> {
             labels,
             deliver: Deliver::Branch,
             gate: Gate::Closed,
+            verification: Verification::default(),
             diagnoses: None,
             todo: None,
         }
@@ -223,8 +269,21 @@ impl Orders<'_> {
 
     fn order(&self, id: TaskId, spec: TaskSpec) -> NewTaskOrder {
         let batch = Some(self.names.batch.clone());
-        NewTaskOrder { id: Some(id), batch, parent: None, priority: 0, depends_on: Vec::new(), spec }
+        NewTaskOrder {
+            id: Some(id),
+            batch,
+            parent: None,
+            priority: 0,
+            depends_on: Vec::new(),
+            spec,
+            defaults: Defaults::None,
+        }
     }
+}
+
+/// The files that can define the agent of a role, below a directory of OpenCode's.
+fn definitions(role: Role) -> [String; 2] {
+    ["agent", "agents"].map(|directory| format!("{directory}/{}.md", role.as_str()))
 }
 
 fn is_program(path: &Path) -> bool {

@@ -8,7 +8,7 @@ use super::{
     order::{Orders, Shape},
     plan::Plan,
 };
-use crate::Context;
+use crate::{Context, in_thread};
 use serde::Serialize;
 use std::sync::Arc;
 use switchyard_core::{
@@ -41,13 +41,25 @@ pub async fn preview(context: &Context, plan: Plan, wish: &Wish) -> Result<Vec<P
     let plan = Arc::new(plan);
     let names = Names::choose(context, &plan).await?;
     let seen = look(context, &plan, &names, &mut Known::default()).await?;
-    let orders = Orders { context, plan: &plan, names: &names, wish };
+    let (context, wish) = (context.clone(), wish.clone());
+    in_thread(move || planned(&context, &plan, &names, &wish, &seen)).await.map_err(|_| RunError::CutOff)?
+}
+
+/// Blocks: git is asked which agents there are.
+fn planned(
+    context: &Context,
+    plan: &Plan,
+    names: &Names,
+    wish: &Wish,
+    seen: &[Seen],
+) -> Result<Vec<Planned>, RunError> {
+    let orders = Orders { context, plan, names, wish };
     let mut planned = Vec::new();
     let begins = if plan.has_units() { names.meeting() } else { plan.base.name().to_owned() };
     let mut last = begins.clone();
     for (wave, places) in plan.waves.iter().enumerate() {
         for (place, part) in places.iter().filter_map(|place| Some((*place, plan.parts.get(*place)?))) {
-            let facts = facts(&plan, place, &seen);
+            let facts = facts(plan, place, seen);
             let unit = part.unit.as_ref();
             let mut base = begins.clone();
             for role in &part.pipeline {

@@ -42,7 +42,7 @@ pub(super) fn class(stuck: &[Stuck]) -> Option<&'static str> {
 }
 
 /// A turn for which there is no money, or not more than was too little before.
-pub(super) fn unpaid(plan: &Plan, turn: &Turn<'_>, spent: Nano) -> Stuck {
+pub(super) fn unpaid(plan: &Plan, turn: &Turn, spent: Nano) -> Stuck {
     let reason = match &turn.instead_of {
         Some(instead_of) => instead_of.reason.clone(),
         None => "what the spec may cost is spent".to_owned(),
@@ -69,7 +69,7 @@ impl Sight<'_> {
         let (id, again) = (found.id(), format!("`switchyard spec run {}`", self.plan.name));
         let forecast = Git::default().merge_forecast(&self.plan.repository, into, from).ok();
         let (reason, next) = match forecast {
-            Some(Forecast::Conflict { paths }) => {
+            Some(Forecast::Conflict { paths, .. }) => {
                 let named =
                     paths.iter().take(NAMED).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
                 let next = format!("merge {into} into {from}, so that both are in it");

@@ -142,3 +142,18 @@ fn tasks_are_called_after_their_spec() {
 fn a_word_of_a_shell_stays_one() {
     assert_eq!(quoted("it's; rm *"), "'it'\\''s; rm *'");
 }
+
+#[test]
+fn the_context_is_the_documentations_only_when_the_scope_names_it() {
+    let role = Role::Agent(Agent::Documentation);
+    let changed = vec![".ai/context.md".to_owned()];
+    for (scope, trespass) in [("A file.", true), ("The conventions in `.ai/context.md`.", false)] {
+        let text = TEXT.replace("## Execution", &format!("## Scope\n\n{scope}\n\n## Execution"));
+        let part = Part { text, ..part(None) };
+        assert_eq!(!borders(&part, role, &[]).trespass(&changed).is_empty(), trespass, "{scope}");
+        let others = [Role::Agent(Agent::Implementer), Role::Agent(Agent::TestWriter), Role::Validator];
+        for other in others {
+            assert_ne!(borders(&part, other, &[".ai".to_owned()]).trespass(&changed), [""; 0], "{other:?}");
+        }
+    }
+}

@@ -62,10 +62,13 @@ fn a_repository_is_found_from_below_and_its_own_artifacts_come_first() {
     assert_eq!(Place::of(&yard.path("repo/src/deep")).unwrap().root(), yard.path("repo"));
     fs::create_dir_all(yard.path("repo/src/.ai")).unwrap();
     assert_eq!(Place::of(&yard.path("repo/src/deep")).unwrap().root(), yard.path("repo/src"));
-    // Without a repository nothing above is looked at.
-    fs::create_dir_all(yard.path("loose/below")).unwrap();
-    fs::create_dir_all(yard.path("loose/.ai")).unwrap();
-    assert_eq!(Place::of(&yard.path("loose/below")).unwrap().root(), yard.path("loose/below"));
+    // Without a repository nothing above is looked at. The build directory, where other tests have their files, usually
+    // is in one.
+    let loose = tempfile::tempdir().unwrap();
+    let below = loose.path().canonicalize().unwrap().join("below");
+    fs::create_dir_all(&below).unwrap();
+    fs::create_dir_all(loose.path().join(".ai")).unwrap();
+    assert_eq!(Place::of(&below).unwrap().root(), below);
     assert!(matches!(Place::of(&yard.path("nowhere")), Err(PlaceError::Io { .. })));
     yard.write("file", "");
     assert!(matches!(Place::of(&yard.path("repo/file")), Err(PlaceError::NotDirectory(_))));

@@ -7,7 +7,7 @@ mod telling;
 use super::*;
 use std::{fs, path::PathBuf};
 use switchyard_core::spec::Slug;
-use tempfile::TempDir;
+use switchyard_testkit::Scratch;
 
 /// A spec that has nothing wrong with it, and nobody to write tests.
 pub(super) const GOOD: &str = "# Export\n\n## Source Artifacts\nNone\n## Scope\nCSV\n## Execution\n- implementer\n\
@@ -16,12 +16,12 @@ pub(super) const GOOD: &str = "# Export\n\n## Source Artifacts\nNone\n## Scope\n
 
 /// A repository with nothing in it.
 pub(super) struct Yard {
-    scratch: TempDir,
+    scratch: Scratch,
 }
 
 impl Yard {
     pub fn new() -> Self {
-        let yard = Self { scratch: tempfile::tempdir().unwrap() };
+        let yard = Self { scratch: switchyard_testkit::Scratch::of_test() };
         fs::create_dir_all(yard.path("repo/.git")).unwrap();
         yard
     }

@@ -1,11 +1,7 @@
 //! Having the work done: by a model in OpenCode, or by a command.
 
 use super::{
-    Hands, WorkError, direct,
-    ended::Ended,
-    life::Life,
-    parent::Parent,
-    place::{Place, keep_work},
+    Hands, WorkError, collect::keep_work, direct, ended::Ended, life::Life, parent::Parent, parked, place::Place,
     tier::chosen_for,
 };
 use crate::{
@@ -23,7 +19,7 @@ use switchyard_core::{
     duration::Limit,
     pattern::Deadline,
     route::{Exchange, Selector},
-    task::{Agent, End, Exit, Stop, Task, prompt},
+    task::{Agent, End, Exit, Stop, Task, checkout::Call, prompt},
 };
 use switchyard_host::{clock::now_micros, shell};
 use switchyard_store::{RunRecord, SpendKey, SpendKind, TaskRecord};
@@ -48,12 +44,20 @@ pub(super) async fn run(
         return Err(WorkError::Over);
     }
     if let Some(before) = before {
-        ended.trespass = before.trespass(place, &life.calls()).await;
+        let mut calls = life.calls();
+        if let Agent::Command { command } = &task.spec.agent {
+            calls.push(Call::of_command(command));
+        }
+        let changed = before.compare(place, calls, context.variable("HOME").unwrap_or_default()).await;
+        (ended.trespass, ended.notes) = (changed.trespass, changed.notes);
     }
-    if let Err(problem) = keep_work(task, place).await {
-        // Work that cannot be committed is still in its worktree, and no worktree is removed with work in it.
-        tracing::warn!(%problem, "the work could not be committed");
-        ended.end = End::NotStarted { message: problem };
+    match keep_work(task, place).await {
+        Ok(flaws) => (ended.foreign, ended.conflicts) = (flaws.foreign, flaws.conflicts),
+        Err(end) => {
+            // Work that cannot be committed is still in its workspace, which stays.
+            tracing::warn!(?end, "the work could not be committed");
+            ended.end = end;
+        }
     }
     Ok(ended)
 }
@@ -94,6 +98,7 @@ async fn ask_model(
         chosen_for: chosen_for(context, task, run),
         task_type: task.spec.task_type.clone(),
         subject: Some(task.spec.description.clone()),
+        approver: parked::approver(context, task),
         ..Options::default()
     };
     let mut patient = context.clone();
@@ -174,6 +179,7 @@ async fn run_command(context: &Context, record: &TaskRecord, command: &str, plac
         directory: place.directory.clone(),
         variables: variables(context, record),
         deadline: context.config.supervise.deadline_for(task.spec.estimate_seconds).unwrap_or(std::time::Duration::MAX),
+        grace: context.config.supervise.grace.0.unwrap_or_default(),
         log: log_dir(context, &task.id).join(format!("{}.out", task.epoch)),
     };
     let stopped = || Ended::with(End::Stopped { why: life.why_stopped().unwrap_or(Stop::Cancelled) });
@@ -230,6 +236,8 @@ pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
     let port = 20_000 + record.number.rem_euclid(2000) * 10;
+    // What is verified is the commit itself, without what a ref puts in its place.
+    variables.push(("GIT_NO_REPLACE_OBJECTS".into(), "1".into()));
     variables.push(("SWITCHYARD_TASK".into(), record.task.id.as_str().into()));
     variables.push(("SWITCHYARD_PORT".into(), port.to_string().into()));
     variables.push((WORKER_MARK.into(), mark_of(context, &record.task.id, record.task.epoch).into()));

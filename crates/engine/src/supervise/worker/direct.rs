@@ -24,7 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What is left of a command has so long to end when it is asked to.
+/// What is left of a command that has ended or was cancelled has so long to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(3);
 /// Where the system cannot find every orphan, one of them may hold the pipe open.
 const OPEN: Duration = Duration::from_secs(1);
@@ -45,8 +45,13 @@ pub(super) async fn run(
         () = stop.cancelled() => None,
     };
     let took = started.elapsed();
-    if matches!(ended, None | Some(Exit::Deadline)) || !is_alone() {
-        end_all(mark).await;
+    match ended {
+        // Somebody may cancel it meanwhile, and does not wait for the rest of the grace.
+        Some(Exit::Deadline) => end_all(mark, check.grace, stop.clone()).await,
+        // A person waits for it.
+        None => end_all(mark, GRACE, CancellationToken::new()).await,
+        Some(Exit::Code(_) | Exit::Signal(_)) if is_alone() => {}
+        Some(Exit::Code(_) | Exit::Signal(_)) => end_all(mark, GRACE, CancellationToken::new()).await,
     }
     drop(timeout(OPEN, output.hear_out(&mut said)).await);
     Ok(ended.map(|exit| Checked {
@@ -90,14 +95,15 @@ fn is_alone() -> bool {
     }
 }
 
-/// Ends all that is left: it is asked to first, and does not get long.
-async fn end_all((name, value): (&'static str, String)) {
+/// Ends all that is left: it is asked to first, and killed after the grace, or as soon as `hurry` says.
+async fn end_all((name, value): (&'static str, String), grace: Duration, hurry: CancellationToken) {
     let ending = tokio::task::spawn_blocking(move || {
         let own = std::process::id();
         for process in descendants(own) {
             process.signal(Signal::TERM);
         }
-        drop(wait_until(GRACE, || Ok(descendants(own).is_empty().then_some(()))));
+        let over = || hurry.is_cancelled() || descendants(own).is_empty();
+        drop(wait_until(grace, || Ok(over().then_some(()))));
         let left = sweep_children(&[]);
         if cfg!(target_os = "linux") { left } else { end_marked(name, &value, Duration::ZERO) }
     });

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchyard_core::{
     DispatchId, Nano,
-    task::{End, Findings, Receipt},
+    pattern::FailureMode,
+    task::{Check, End, Failure, Findings, Receipt},
 };
 use switchyard_store::RunRecord;
 
@@ -16,16 +17,36 @@ pub(super) struct Ended {
     pub(super) answered: Option<String>,
     pub(super) cost: Nano,
     pub(super) cost_known: bool,
-    /// What was changed in the parent checkout, by this agent as far as its calls tell.
+    /// What its calls show that this agent changed in the user's checkout.
     #[serde(default)]
     pub(super) trespass: Vec<String>,
+    /// What else changed there meanwhile, in sentences.
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
     #[serde(default)]
     pub(super) dispatch: Option<DispatchId>,
+    /// The verify commands before the work.
+    #[serde(default)]
+    pub(super) before: Vec<Check>,
+    /// Commits in the work that were not made for the task.
+    #[serde(default)]
+    pub(super) foreign: Vec<String>,
+    /// Files in which work on an older commit contradicts the base.
+    #[serde(default)]
+    pub(super) conflicts: Vec<String>,
 }
 
 impl Ended {
     pub(super) fn not_started(message: String) -> Self {
         Self::with(End::NotStarted { message })
+    }
+
+    /// Its workspace could not be made. What a person has to see to is no trouble that passes.
+    pub(super) fn not_prepared(failure: Failure) -> Self {
+        Self::with(match failure.mode {
+            FailureMode::Blocked => End::Blocked { message: failure.detail },
+            _ => End::NotStarted { message: failure.detail },
+        })
     }
 
     pub(super) fn with(end: End) -> Self {
@@ -37,7 +58,11 @@ impl Ended {
             cost: Nano::ZERO,
             cost_known: true,
             trespass: Vec::new(),
+            notes: Vec::new(),
             dispatch: None,
+            before: Vec::new(),
+            foreign: Vec::new(),
+            conflicts: Vec::new(),
         }
     }
 
@@ -49,6 +74,10 @@ impl Ended {
             cost: findings.cost,
             cost_known: findings.cost_known,
             trespass: findings.trespass,
+            before: findings.before,
+            foreign: findings.foreign,
+            conflicts: findings.unmerged,
+            notes: findings.notes,
             ..Self::with(findings.end)
         }
     }
@@ -62,7 +91,12 @@ impl Ended {
         match &self.end {
             End::Answered => true,
             End::Exit { exit } => exit.is_green(),
-            End::Failed { .. } | End::Stopped { .. } | End::NotStarted { .. } => false,
+            End::Failed { .. }
+            | End::Stopped { .. }
+            | End::NotStarted { .. }
+            | End::RepositoryLost
+            | End::GreenBefore
+            | End::Blocked { .. } => false,
         }
     }
 

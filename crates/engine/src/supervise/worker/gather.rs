@@ -2,19 +2,22 @@
 
 use super::{
     agent::{exit_of, variables},
+    clean::CleanCheckout,
     ended::Ended,
     life::Life,
-    patch::{SECRETS, secrets, unmerged},
-    place::{Place, git},
+    patch::{ConflictScanner, SecretScanner},
+    place::{Place, with_source},
 };
 use crate::{Context, supervise::spawn::log_dir};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use switchyard_core::{
     redact::redact,
     task::{Check, Commit, End, Findings, Secret, Task},
 };
 use switchyard_host::{
-    git::{Git, GitError},
+    git::{Git, GitError, Step},
+    guard::DEFAULT_GRACE,
     paths::private_dir,
     shell,
 };
@@ -32,9 +35,15 @@ pub(super) fn nothing(ended: &Ended) -> Findings {
         lines: 0,
         binaries: 0,
         trespass: ended.trespass.clone(),
+        notes: ended.notes.clone(),
         secrets: Vec::new(),
-        unmerged: Vec::new(),
+        unmerged: ended.conflicts.clone(),
         checks: Vec::new(),
+        before: ended.before.clone(),
+        deleted: 0,
+        files: 0,
+        foreign: ended.foreign.clone(),
+        dangling: Vec::new(),
         asked: ended.asked.clone(),
         answered: ended.answered.clone(),
         cost: ended.cost,
@@ -50,33 +59,48 @@ pub(super) async fn gather(
     life: &Life,
 ) -> Result<Findings, String> {
     let mut findings = nothing(ended);
-    if let (Some(base), Some(_)) = (place.base.clone(), &place.branch) {
-        let directory = place.directory.clone();
-        let read = tokio::task::spawn_blocking(move || read(&git(), &directory, &base));
-        let found = read.await.map_err(|error| error.to_string())?;
-        let found = found.map_err(|error| format!("the work could not be looked at: failed to {error}"))?;
-        findings = Findings {
-            base: Some(found.base),
-            head: Some(found.head),
-            commits: found.commits,
-            changed: found.changed,
-            lines: found.lines,
-            binaries: found.binaries,
-            secrets: found.secrets,
-            unmerged: found.unmerged,
-            ..findings
-        };
+    let record = context.store.task(&task.id).await.map_err(|error| error.to_string())?;
+    if place.branch.is_none() {
+        if ended.is_good() {
+            findings.checks = check_in_place(context, &record, &place.directory, life).await?;
+        }
+        return Ok(findings);
     }
-    // An agent that was ended, or that changed nothing, has nothing to verify.
-    let worth =
-        matches!(&findings.end, End::Answered) || matches!(&findings.end, End::Exit { exit } if exit.is_green());
-    if worth {
-        findings.checks = check(context, task, &place.directory, life).await?;
+    if ended.end == End::RepositoryLost {
+        return Ok(findings);
+    }
+    let looked = place.clone();
+    let read = tokio::task::spawn_blocking(move || {
+        let workspace = looked.workspace()?;
+        let head = workspace.collected()?.unwrap_or_else(|| workspace.record.base.clone());
+        let git = workspace.git()?;
+        let found = read(&git, &workspace.directory, &workspace.record.base, &head)?;
+        let plain = super::place::git();
+        let dangling = found.links.iter().filter(|(path, commit)| {
+            let theirs = looked.repository.join(path);
+            !theirs.join(".git").exists() || !plain.has_commit(&theirs, commit).unwrap_or(false)
+        });
+        let dangling: Vec<String> = dangling.map(|(path, _)| path.display().to_string()).collect();
+        Ok::<_, GitError>((found, dangling))
+    });
+    let found = read.await.map_err(|error| error.to_string())?;
+    let found = found.map_err(|error| format!("the work could not be looked at: failed to {}", with_source(&error)))?;
+    let (found, dangling) = found;
+    findings = Findings { dangling, ..found.into_findings(findings) };
+    // An agent that was ended has nothing to verify.
+    if ended.is_good() {
+        let head = findings.head.as_ref().map(|head| head.commit.clone()).unwrap_or_default();
+        let clean = CleanCheckout::make(context, task, Some(place), &head, "check").await;
+        let clean =
+            clean.map_err(|error| format!("a clean checkout could not be made: failed to {}", with_source(&error)))?;
+        let checks = clean.verify(context, &record, Some(life), &task.epoch.to_string()).await;
+        clean.remove().await;
+        findings.checks = checks?;
     }
     Ok(findings)
 }
 
-struct Found {
+pub(super) struct Found {
     base: Commit,
     head: Commit,
     commits: u32,
@@ -85,54 +109,119 @@ struct Found {
     binaries: u32,
     secrets: Vec<Secret>,
     unmerged: Vec<String>,
+    deletions: (u64, u64),
+    /// Submodules and nested repositories that are new or moved, with their commits.
+    links: Vec<(PathBuf, String)>,
 }
 
-fn read(git: &Git, directory: &Path, base: &str) -> Result<Found, GitError> {
-    let head = git.commit_of(directory, "HEAD")?;
-    let commit =
-        |commit: &str| Ok::<_, GitError>(Commit { commit: commit.to_owned(), tree: git.tree_of(directory, commit)? });
-    let mut changed: Vec<String> =
-        git.changed_between(directory, base, &head)?.iter().map(|path| path.display().to_string()).collect();
+impl Found {
+    pub(super) fn into_findings(self, findings: Findings) -> Findings {
+        Findings {
+            base: Some(self.base),
+            head: Some(self.head),
+            commits: self.commits,
+            changed: self.changed,
+            lines: self.lines,
+            binaries: self.binaries,
+            secrets: self.secrets,
+            unmerged: findings.unmerged.into_iter().chain(self.unmerged).collect::<BTreeSet<_>>().into_iter().collect(),
+            deleted: self.deletions.0,
+            files: self.deletions.1,
+            ..findings
+        }
+    }
+}
+
+/// What a commit changes since another.
+pub(super) fn read(git: &Git, directory: &Path, base: &str, head: &str) -> Result<Found, GitError> {
+    let Step { trees: [before, after], is_direct } = git.step_between(directory, base, head)?;
+    let stats = git.diff_stat_between(directory, base, head)?;
+    let mut changed: Vec<String> = stats.iter().map(|file| file.path.display().to_string()).collect();
     changed.sort();
-    let stats = git.diff_stat(directory, base)?;
     let lines = stats.iter().filter_map(|file| file.lines).map(|lines| lines.added + lines.deleted).sum();
     let binaries = stats.iter().filter(|file| file.lines.is_none()).count();
-    let commits = git.commits_between(directory, base, &head)?;
+    let emptied = stats.iter().filter(|file| file.is_emptied).count();
+    let deletions = if emptied > 0 || stats.iter().any(|file| file.is_gone) {
+        let (deleted, files) = git.deletions(directory, base, head)?;
+        (deleted.saturating_add(u64::try_from(emptied).unwrap_or(u64::MAX)), files)
+    } else {
+        (0, 0)
+    };
+    let (commits, secrets, unmerged) = if is_direct {
+        let (secrets, unmerged) = scan_one_commit(git, directory, base, head)?;
+        (1, secrets, unmerged)
+    } else {
+        let commits = git.commits_between(directory, base, head)?;
+        (commits.len(), secrets_of(git, directory, &commits)?, unmerged_between(git, directory, base, head)?)
+    };
+    let commit = |commit: &str, tree| Commit { commit: commit.to_owned(), tree };
     Ok(Found {
-        commits: u32::try_from(commits.len()).unwrap_or(u32::MAX),
-        base: commit(base)?,
-        head: commit(&head)?,
+        commits: u32::try_from(commits).unwrap_or(u32::MAX),
+        base: commit(base, before),
+        head: commit(head, after),
         changed,
         lines,
         binaries: u32::try_from(binaries).unwrap_or(u32::MAX),
-        secrets: secrets_of(git, directory, &commits)?,
-        unmerged: unmerged(&git.diff_of(directory, &format!("{base}..{head}"))?),
+        secrets,
+        unmerged,
+        deletions,
+        links: stats.into_iter().filter_map(|file| Some((file.path, file.link?))).collect(),
     })
+}
+
+/// Of a single commit, what it changes is also all that was changed.
+fn scan_one_commit(
+    git: &Git,
+    directory: &Path,
+    base: &str,
+    head: &str,
+) -> Result<(Vec<Secret>, Vec<String>), GitError> {
+    let (mut secrets, mut conflicts) = (SecretScanner::default(), ConflictScanner::default());
+    git.scan_diff(directory, base, head, &mut |line| {
+        if !secrets.is_full() {
+            let _ = secrets.line(line);
+        }
+        conflicts.line(line)
+    })?;
+    Ok((secrets.found(), conflicts.found()))
 }
 
 /// In every commit, and not only in what they come to: what was deleted later is still in the history.
 pub(super) fn secrets_of(git: &Git, directory: &Path, commits: &[String]) -> Result<Vec<Secret>, GitError> {
-    let mut found = Vec::new();
+    let mut scanner = SecretScanner::default();
     for commit in commits {
-        found.extend(secrets(&git.diff_of(directory, &format!("{commit}^..{commit}"))?));
-        if found.len() >= SECRETS {
+        git.scan_commit(directory, commit, &mut |line| scanner.line(line))?;
+        if scanner.is_full() {
             break;
         }
     }
-    Ok(found)
+    Ok(scanner.found())
 }
 
 pub(super) fn secrets_between(git: &Git, directory: &Path, base: &str, head: &str) -> Result<Vec<Secret>, GitError> {
-    Ok(secrets(&git.diff_of(directory, &format!("{base}..{head}"))?))
+    let mut scanner = SecretScanner::default();
+    git.scan_diff(directory, base, head, &mut |line| scanner.line(line))?;
+    Ok(scanner.found())
 }
 
-/// Runs the verify commands in order, and stops at the first that is not green.
-pub(super) async fn check(context: &Context, task: &Task, directory: &Path, life: &Life) -> Result<Vec<Check>, String> {
+fn unmerged_between(git: &Git, directory: &Path, base: &str, head: &str) -> Result<Vec<String>, GitError> {
+    let mut scanner = ConflictScanner::default();
+    git.scan_diff(directory, base, head, &mut |line| scanner.line(line))?;
+    Ok(scanner.found())
+}
+
+/// For work in place: the verify commands run where the command ran.
+async fn check_in_place(
+    context: &Context,
+    record: &TaskRecord,
+    directory: &Path,
+    life: &Life,
+) -> Result<Vec<Check>, String> {
+    let task = &record.task;
     let mut checks = Vec::new();
     for (number, command) in task.spec.verify.iter().enumerate() {
         let log = log_dir(context, &task.id).join(format!("{}.verify-{}", task.epoch, number + 1));
-        let record = context.store.task(&task.id).await.map_err(|error| error.to_string())?;
-        let running = run_check(context, &record, command.clone(), directory.to_owned(), log);
+        let running = run_check(context, record, command.clone(), directory.to_owned(), log);
         let check = tokio::select! {
             check = running => check?,
             () = life.stop().cancelled() => return Err("it was stopped".to_owned()),
@@ -162,6 +251,7 @@ pub(super) async fn run_check(
         directory,
         variables: variables(context, record),
         deadline: context.config.supervise.verify_timeout.0.unwrap_or(std::time::Duration::MAX),
+        grace: DEFAULT_GRACE,
         log,
     };
     let own = context.program.clone();
@@ -173,4 +263,27 @@ pub(super) async fn run_check(
         tail: redact(&checked.tail),
         took_ms: u64::try_from(checked.took.as_millis()).unwrap_or(u64::MAX),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::place::git;
+    use super::*;
+    use switchyard_host::git::Author;
+
+    #[test]
+    fn a_secret_is_found_in_the_first_commit_of_a_history_and_after_it_was_deleted() {
+        let scratch = switchyard_testkit::Scratch::of_test();
+        let (git, top) = (git(), scratch.path());
+        git.init(top).unwrap();
+        let author = Author { name: "A Tester".to_owned(), email: "tester@example.invalid".to_owned() };
+        let save = |text: &str| {
+            std::fs::write(top.join("keys"), text).unwrap();
+            git.commit_all(top, "work", &author).unwrap().unwrap()
+        };
+        let commits = [save("KEY=sk-proj-0123456789abcdefghij\n"), save("none\n")];
+        let found = secrets_of(&git, top, &commits).unwrap();
+        assert_eq!(found.iter().map(|secret| (secret.path.as_str(), secret.line)).collect::<Vec<_>>(), [("keys", 1)]);
+        assert!(secrets_between(&git, top, &git.empty_tree(top).unwrap(), &commits[1]).unwrap().is_empty());
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use switchyard_agents::opencode::{Progress, Sink};
 use switchyard_core::{
     config::micros,
-    task::{Circles, State, Stop, TaskId, Turn},
+    task::{Circles, State, Stop, TaskId, Turn, checkout::Call},
 };
 use switchyard_host::{ProcessIdentity, clock::now_micros};
 use tokio::task::JoinHandle;
@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 /// How often the store is asked whether the claim still holds.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Characters of a tool's input that are compared and remembered.
+/// Characters of a tool's input that are compared.
 const INPUT: usize = 2000;
-/// Tool calls that are remembered, to find out who changed what.
-const REMEMBERED: usize = 400;
+/// Calls that are remembered, to find out which changes the agent made.
+const REMEMBERED: usize = 10_000;
 
 /// Stops whatever listens to `stop`, once there is a reason to.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Shared {
     why: Mutex<Option<Stop>>,
     progress_at: AtomicI64,
     circles: Mutex<Circles>,
-    calls: Mutex<Vec<String>>,
+    calls: Mutex<Vec<Call>>,
 }
 
 impl Life {
@@ -75,8 +75,8 @@ impl Life {
         self.shared.why.lock().ok().and_then(|why| *why)
     }
 
-    /// What the agent called, in order, with what.
-    pub(super) fn calls(&self) -> Vec<String> {
+    /// The calls of the agent that can change files, in order.
+    pub(super) fn calls(&self) -> Vec<Call> {
         self.shared.calls.lock().map(|calls| calls.clone()).unwrap_or_default()
     }
 
@@ -100,10 +100,10 @@ impl Life {
 impl Shared {
     fn note_call(&self, tool: &str, input: &str) {
         let call: String = format!("{tool} {}", input.chars().take(INPUT).collect::<String>());
-        if let Ok(mut calls) = self.calls.lock()
-            && calls.len() < REMEMBERED
-        {
-            calls.push(call.clone());
+        // The whole input is read here: the path of a long file can come behind its text.
+        if let (Ok(mut calls), Ok(input)) = (self.calls.lock(), serde_json::from_str(input)) {
+            let room = REMEMBERED.saturating_sub(calls.len());
+            calls.extend(Call::of_tool(tool, &input).into_iter().take(room));
         }
         let again = self.circles.lock().ok().and_then(|mut circles| circles.note(Turn(call)));
         if again.is_some() {

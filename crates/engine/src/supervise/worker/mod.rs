@@ -3,29 +3,43 @@
 //! Invariant: everything that the next stage needs is in the store or in git before that stage begins, so that another
 //! worker can go on there. A worker whose claim is over stops at once and writes nothing.
 
+mod after_merge;
 mod agent;
+mod clean;
+mod collect;
 mod deliver;
 mod direct;
+mod discard;
 mod ended;
 mod gather;
+mod gh;
 mod life;
+mod merge;
 mod opinion;
 mod output;
 mod parent;
+mod parked;
 mod patch;
 mod place;
+mod prepared;
 mod pull_request;
+mod rebase;
+mod removal;
 mod standby;
+mod start;
 mod talk;
 mod tier;
 mod verify;
+mod workspace;
 
+pub use discard::{Discard, DiscardError, Leftovers, discard, leftovers};
 pub use standby::stand_by;
 pub use talk::OwnTalk;
 pub use verify::{Verified, VerifyError, verify};
 
-pub(crate) use place::git;
-pub(crate) use pull_request::look_at_pull_request;
+pub(crate) use deliver::publish_unfinished;
+pub(crate) use gh::Gh;
+pub(crate) use place::{git, owner_of};
 
 /// Removes what a settled task has left in the file system, as far as nothing is lost by that.
 pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, String> {
@@ -34,22 +48,24 @@ pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, Strin
     if !record.task.state.phase().releases() {
         return Ok("it goes on".to_owned());
     }
-    place::tidy(context, &record.task).await
+    removal::tidy(context, &record.task).await
 }
 
 use super::{
     change::{ChangeError, With, change_held},
     fault::fault,
+    tidy::end_processes,
 };
 use crate::{
     Context,
     claims::{self, Taken},
-    owner::this_process,
+    owner::{same_machine, this_process},
 };
+use deliver::Handed;
 use ended::Ended;
 use life::Life;
 use opinion::{Opinion, opinion};
-use place::Place;
+use prepared::{Located, in_workspace, locate};
 use serde_json::Value;
 use switchyard_core::{
     ErrorClass,
@@ -145,18 +161,13 @@ async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> 
             State::Evaluating => evaluate(context, &record, life).await?,
             State::Delivering { head } => hand_over(context, &record, head, life).await?,
             State::Stopping { .. } => {
+                // Until then, it says that it is being stopped: another attempt would work beside what is left.
+                end_processes(context, &record.task.id, record.task.epoch, None).await;
                 let note = RunNote { outcome: Some("cancelled".to_owned()), ..RunNote::default() };
                 step(context, &record, Event::Stopped, With { note, ..With::default() }).await?
             }
-            // Whatever else it is, it is not ours any more.
-            _ => {
-                if record.task.state.phase().releases()
-                    && let Err(problem) = place::tidy(context, &record.task).await
-                {
-                    tracing::warn!(%problem, "its worktree could not be removed");
-                }
-                return Ok(());
-            }
+            // Whatever else it is, it is not ours any more. The workspace is removed as an effect, by one process.
+            _ => return Ok(()),
         };
     }
 }
@@ -183,12 +194,13 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
         let note = RunNote { outcome: Some("given back".to_owned()), ..RunNote::default() };
         return step(context, record, postpone, With { note, ..With::default() }).await;
     }
+    end_earlier(context, record).await?;
     let ended = match place::given(&record.task) {
         Some(place) => {
             fault(context, "placed");
             agent::run(context, record, None, &place, life).await?
         }
-        None => in_worktree(context, record, life).await?,
+        None => in_workspace(context, record, life).await?,
     };
     if life.is_over() {
         return Err(WorkError::Over);
@@ -206,26 +218,13 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
     worked
 }
 
-/// Has it done in a worktree, that is made or found again.
-async fn in_worktree(context: &Context, record: &TaskRecord, life: &Life) -> Result<Ended, WorkError> {
+/// Ends what earlier claims of the task have left on this machine: two agents must never work in one place.
+async fn end_earlier(context: &Context, record: &TaskRecord) -> Result<(), WorkError> {
     let runs = context.store.runs(&record.task.id).await?;
-    let run = current(&runs, record.task.epoch);
-    match place::prepare(context, &record.task, &runs).await {
-        Ok(place) => {
-            let note = RunNote {
-                worktree: Some(place.directory.display().to_string()),
-                branch: place.branch.clone(),
-                base: place.base.clone(),
-                ..RunNote::default()
-            };
-            fault(context, "placed");
-            if !context.store.note_run(&record.task.id, record.task.epoch, &note).await? {
-                return Err(WorkError::Over);
-            }
-            agent::run(context, record, run, &place, life).await
-        }
-        Err(failure) => Ok(Ended::not_started(failure.detail)),
+    for run in runs.iter().filter(|run| run.epoch != record.task.epoch && same_machine(&run.host)) {
+        end_processes(context, &run.task, run.epoch, None).await;
     }
+    Ok(())
 }
 
 /// A task that was written down in TODO.md is claimed there as well, which is the lock between stores. When that
@@ -251,7 +250,22 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
     let runs = context.store.runs(&record.task.id).await?;
     let ended = Ended::latest(&runs, record.receipt.as_ref());
     let tier = runs.iter().rev().find_map(|run| run.tier.clone());
-    let place = Place::of_run(&record.task, &runs);
+    let place = match locate(context, record, &runs).await? {
+        Located::Nowhere => None,
+        Located::At(place) | Located::Moved(place) => Some(place),
+        Located::Stuck(failure) => {
+            return conclude(context, record, refused(failure, tier, &ended), Vec::new(), gather::nothing(&ended))
+                .await;
+        }
+    };
+    if place.as_ref().is_some_and(|place| place.branch.is_some() && !place.exists()) {
+        // There is nothing to evaluate, so the work is done again.
+        let detail = "its workspace is gone, with the work in it".to_owned();
+        let failure = Failure::environment("workspace gone", detail);
+        let model = ended.answered.clone().or_else(|| ended.asked.clone());
+        let event = Event::Refuse { failure, tier, model, resume: None };
+        return conclude(context, record, event, Vec::new(), gather::nothing(&ended)).await;
+    }
     let findings = match &place {
         Some(place) => gather::gather(context, &record.task, place, &ended, life).await,
         None => Ok(gather::nothing(&ended)),
@@ -283,7 +297,9 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
             Judgement::Bad(failure) => (refused(failure, tier, &ended), Vec::new(), findings),
         },
         Err(problem) => {
-            let failure = Failure::environment(problem.clone(), problem);
+            // Names of directories and times differ from attempt to attempt.
+            let signature: String = problem.chars().filter(|letter| !letter.is_ascii_digit()).take(200).collect();
+            let failure = Failure::environment(signature, problem);
             (refused(failure, tier, &ended), Vec::new(), gather::nothing(&ended))
         }
     };
@@ -333,8 +349,7 @@ fn noted(event: &Event) -> RunNote {
 }
 
 fn receipt(record: &TaskRecord, good: bool, reasons: Vec<String>, findings: Findings) -> Value {
-    let receipt =
-        Receipt { task: record.task.id.clone(), epoch: record.task.epoch, at: now_micros(), good, reasons, findings };
+    let receipt = Receipt::new(record.task.id.clone(), record.task.epoch, now_micros(), good, reasons, findings);
     serde_json::to_value(receipt).unwrap_or_default()
 }
 
@@ -345,17 +360,18 @@ async fn hand_over(
     life: &Life,
 ) -> Result<Box<TaskRecord>, WorkError> {
     let runs = context.store.runs(&record.task.id).await?;
-    let Some(place) = Place::of_run(&record.task, &runs) else {
-        let delivered = Delivered::Nothing;
-        return step(context, record, Event::Deliver { delivered }, With::default()).await;
-    };
     let ended = Ended::latest(&runs, record.receipt.as_ref());
-    let (event, evidence) = deliver::deliver(context, &record.task, &place, &ended, head, life).await;
+    let Handed { event, evidence, branch } = match locate(context, record, &runs).await? {
+        Located::Nowhere => Handed::new(Event::Deliver { delivered: Delivered::Nothing }),
+        Located::At(place) => deliver::deliver(context, record, &place, &ended, head, life).await,
+        Located::Moved(place) => deliver::deliver_moved(context, record, &place, &ended, life).await,
+        Located::Stuck(failure) => Handed::returned(failure),
+    };
     if life.is_over() {
         return Err(WorkError::Over);
     }
     let receipt = evidence.map(|(reasons, findings)| receipt(record, true, reasons, findings));
-    let with = With { note: noted(&event), receipt, ..With::default() };
+    let with = With { note: RunNote { branch, ..noted(&event) }, receipt, ..With::default() };
     fault(context, "deliver");
     let delivered = step(context, record, event, with).await;
     fault(context, "delivered");

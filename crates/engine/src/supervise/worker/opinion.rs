@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 const DEADLINE: Duration = Duration::from_secs(120);
-/// Characters of the change that are shown.
+/// Characters of the change that are shown; each takes up to four bytes.
 const MOST_DIFF: usize = 100_000;
 
 /// What was said, when somebody was asked.
@@ -49,7 +49,7 @@ pub(super) async fn opinion(
         return Opinion::Stands(format!("{model}, which should have looked at it, is no model"));
     };
     let (directory, range) = (place.directory.clone(), format!("{}..{}", base.commit, head.commit));
-    let diff = tokio::task::spawn_blocking(move || git().diff_of(&directory, &range)).await;
+    let diff = tokio::task::spawn_blocking(move || git().diff_start(&directory, &range, 4 * MOST_DIFF)).await;
     let Ok(Ok(diff)) = diff else { return Opinion::Stands("the change could not be shown to a judge".to_owned()) };
     let request = Request::plain(question(task, &diff), selector, Mode::Text, &place.repository);
     let options = Options {

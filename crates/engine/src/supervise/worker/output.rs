@@ -106,8 +106,8 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn heard(chunks: &[&[u8]]) -> (Output, tempfile::TempDir) {
-        let scratch = tempfile::tempdir().unwrap();
+    fn heard(chunks: &[&[u8]]) -> (Output, switchyard_testkit::Scratch) {
+        let scratch = switchyard_testkit::Scratch::of_test();
         let mut output = Output::into(&scratch.path().join("log"));
         chunks.iter().for_each(|chunk| output.take(chunk));
         (output, scratch)

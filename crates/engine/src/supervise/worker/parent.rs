@@ -1,77 +1,133 @@
-//! The checkout that the task's repository has besides: no worker may touch it.
+//! The user's checkout before and after an attempt: no agent may change it.
+//!
+//! The user and deliveries of other tasks change it as well, so a change counts as a trespass only when the calls of
+//! the agent show that it made it. Every other change is a note.
 
 use super::place::{Place, git};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::SystemTime,
+use std::{collections::BTreeSet, path::Path};
+use switchyard_core::task::checkout::{
+    Call, Checkout, Disk, Evidence, FileState, Ours, Scene, Stamp, Tracking, Verdict, differences,
 };
+use switchyard_host::git::{FileTrace, Footprint, GitError, Listing, OnDisk};
 
-/// What is not committed there, and how each of it looks. Commits may come and go: others deliver theirs.
+/// Changes that are listed one by one; the others are counted.
+const LISTED: usize = 50;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parent {
-    uncommitted: BTreeMap<PathBuf, Look>,
+    before: Footprint,
 }
 
-type Look = Option<(u64, SystemTime)>;
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub(super) trespass: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
 
 impl Parent {
+    /// None for work in place, where the checkout is what the task is to change.
     pub(super) async fn look(place: &Place) -> Option<Self> {
         place.branch.as_ref()?;
         let repository = place.repository.clone();
-        tokio::task::spawn_blocking(move || read(&repository)).await.ok().flatten()
-    }
-
-    /// What is different by now and was named in a call of the agent's: a person may work there as well, and what
-    /// they change is theirs.
-    pub(super) async fn trespass(&self, place: &Place, calls: &[String]) -> Vec<String> {
-        let Some(after) = Self::look(place).await else { return Vec::new() };
-        let root = place.repository.display().to_string();
-        let inside = place.directory.display().to_string();
-        after
-            .uncommitted
-            .iter()
-            .filter(|(path, look)| self.uncommitted.get(*path) != Some(look))
-            .map(|(path, _)| path.display().to_string())
-            .filter(|path| calls.iter().any(|call| names(call, &root, &inside, path)))
-            .collect()
-    }
-}
-
-/// Whether a call names a file of the parent checkout, and not the one of the same name in the worktree.
-fn names(call: &str, root: &str, inside: &str, path: &str) -> bool {
-    let elsewhere = call.replace(inside, "");
-    elsewhere.contains(&format!("{root}/{path}"))
-        || (elsewhere.contains(root) && elsewhere.contains(path))
-        || (elsewhere.contains("..") && elsewhere.contains(path))
-}
-
-fn read(repository: &Path) -> Option<Parent> {
-    let entries = git().status_porcelain(repository).ok()?;
-    let look = |path: &Path| {
-        let found = std::fs::symlink_metadata(repository.join(path)).ok()?;
-        Some((found.len(), found.modified().ok()?))
-    };
-    let uncommitted = entries.into_iter().map(|entry| (entry.path.clone(), look(&entry.path))).collect();
-    Some(Parent { uncommitted })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::names;
-
-    #[test]
-    fn only_a_file_of_the_parent_is_named() {
-        let (root, inside) = ("/home/ann/app", "/home/ann/.local/share/switchyard/worktrees/app-1/t001");
-        for (call, named) in [
-            (r#"edit {"filePath":"/home/ann/app/src/a.rs"}"#, true),
-            (r#"edit {"filePath":"/home/ann/.local/share/switchyard/worktrees/app-1/t001/src/a.rs"}"#, false),
-            (r#"bash {"command":"cd /home/ann/app && echo x > src/a.rs"}"#, true),
-            (r#"bash {"command":"echo x > ../../app/src/a.rs"}"#, true),
-            (r#"edit {"filePath":"src/a.rs"}"#, false),
-            (r#"bash {"command":"cat /home/ann/app/README"}"#, false),
-        ] {
-            assert_eq!(names(call, root, inside, "src/a.rs"), named, "{call}");
+        let looked = tokio::task::spawn_blocking(move || git().footprint(&repository, None)).await.ok()?;
+        match looked {
+            Ok(before) => Some(Self { before }),
+            Err(error) => {
+                tracing::warn!(%error, "the user's checkout could not be looked at, so its changes go unnoticed");
+                None
+            }
         }
     }
+
+    pub(super) async fn compare(self, place: &Place, calls: Vec<Call>, home: &str) -> Changes {
+        let scene = Scene {
+            root: text(&place.repository),
+            git_directory: text(&self.before.git_directory),
+            workspace: text(&place.directory),
+            home: home.to_owned(),
+        };
+        let repository = place.repository.clone();
+        let compared = tokio::task::spawn_blocking(move || changes(&self.before, &repository, &calls, &scene)).await;
+        match compared {
+            Ok(Ok(changes)) => changes,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the user's checkout could not be looked at again");
+                Changes {
+                    notes: vec![format!("the user's checkout could not be compared: failed to {error}")],
+                    ..Changes::default()
+                }
+            }
+            Err(error) => Changes { notes: vec![error.to_string()], ..Changes::default() },
+        }
+    }
+}
+
+fn changes(before: &Footprint, repository: &Path, calls: &[Call], scene: &Scene) -> Result<Changes, GitError> {
+    let after = git().footprint(repository, Some(before))?;
+    let ours = deliveries(before, &after, repository)?;
+    let evidence = Evidence::of(calls, scene);
+    let mut changes = Changes::default();
+    for difference in differences(&checkout(before), &checkout(&after), &ours) {
+        match evidence.attribute(&difference) {
+            Verdict::Agent { evidence } => {
+                tracing::warn!(change = difference.done(), call = evidence, "the agent changed the user's checkout");
+                changes.trespass.push(difference.done());
+            }
+            Verdict::Unknown => changes.notes.push(difference.note()),
+        }
+    }
+    for list in [&mut changes.trespass, &mut changes.notes] {
+        let more = list.len().saturating_sub(LISTED);
+        list.truncate(LISTED);
+        list.extend((more > 0).then(|| format!("{more} more changes in the user's checkout")));
+    }
+    Ok(changes)
+}
+
+/// What deliveries of other tasks did meanwhile.
+fn deliveries(before: &Footprint, after: &Footprint, repository: &Path) -> Result<Ours, GitError> {
+    let git = git();
+    let references = git.moved_by_deliveries(repository, before, after)?;
+    let files = match (&before.commit, &after.commit) {
+        (Some(from), Some(to)) if before.head == after.head && references.contains(&after.head) => {
+            git.changed_between(repository, from, to)?.iter().map(|path| text(path)).collect()
+        }
+        _ => BTreeSet::new(),
+    };
+    Ok(Ours { references, files })
+}
+
+fn checkout(footprint: &Footprint) -> Checkout {
+    Checkout {
+        head: footprint.head.clone(),
+        commit: footprint.commit.clone(),
+        files: footprint.files.iter().map(|(path, trace)| (text(path), state(trace))).collect(),
+        uncounted: footprint.uncounted,
+        references: footprint.references.clone(),
+        stashes: footprint.stashes.clone(),
+        settings: footprint.settings.clone(),
+        hooks: footprint.hooks.clone(),
+    }
+}
+
+fn state(trace: &FileTrace) -> FileState {
+    let tracking = match trace.listing {
+        Listing::Unlisted => Tracking::Unlisted,
+        Listing::Tracked => Tracking::Tracked,
+        Listing::Added => Tracking::Added,
+        Listing::Untracked => Tracking::Untracked,
+        Listing::Ignored => Tracking::Ignored,
+    };
+    let disk = match trace.disk {
+        OnDisk::Absent => Disk::Absent,
+        OnDisk::Directory => Disk::Directory,
+        OnDisk::File { size, modified_nanos, inode, content } => {
+            Disk::File { stamp: Stamp { size, modified_nanos, inode }, content }
+        }
+    };
+    FileState { tracking, staged: trace.staged.clone(), disk }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }

@@ -1,109 +1,145 @@
-//! Pull requests through `gh`, where it is installed.
+//! Delivery as a pull request. Done twice, it finds the one that is open.
 
 use super::{
+    after_merge::confirm,
+    deliver::{Handed, in_thread, publish_as},
+    ended::Ended,
+    gh::Gh,
     in_the_way,
+    life::Life,
     place::{Place, git},
+    rebase::rebase,
 };
-use crate::{
-    Context,
-    supervise::change::{ChangeError, With, change},
+use crate::{Context, supervise::reviews::next_look};
+use std::path::Path;
+use switchyard_core::{
+    pattern::FailureMode,
+    pull_request::Assessed,
+    task::{Event, Failure, Task, TaskSpec},
 };
-use serde::Deserialize;
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
-use switchyard_core::task::{Delivered, Event, State, Task};
-use switchyard_host::{bounded, clock::now_micros, git::Pushed};
+use switchyard_host::git::{Git, GitError, Pushed};
 use switchyard_store::TaskRecord;
 
-const DEADLINE: Duration = Duration::from_secs(30);
-/// How often an open one is looked at, in microseconds.
-const LOOK_EVERY: i64 = 120_000_000;
+/// Names that are tried for a branch that the remote has already.
+const NAMES: u32 = 5;
 
-/// Pushes the branch and opens a pull request; one that is open already is taken for it.
-pub(super) async fn propose(context: &Context, task: &Task, place: &Place, head: &str) -> Event {
-    let (task, place, head) = (task.clone(), place.clone(), head.to_owned());
-    let path = context.variable("PATH").map(str::to_owned);
-    let proposed = tokio::task::spawn_blocking(move || {
-        let branch = place.branch.clone().unwrap_or_default();
-        let git = git();
-        let remotes = git.remotes(&place.repository).map_err(|error| error.to_string())?;
-        let usual = remotes.iter().find(|name| *name == "origin").or_else(|| remotes.first()).cloned();
-        let Some(remote) = usual else { return Err("the repository has no remote to push to".to_owned()) };
-        match git
-            .push(&place.repository, &remote, &format!("refs/heads/{branch}"))
-            .map_err(|error| error.to_string())?
-        {
-            Pushed::Done => {}
+/// A delivery that is under way.
+#[derive(Clone, Copy)]
+pub(super) struct Delivery<'a> {
+    pub(super) context: &'a Context,
+    pub(super) record: &'a TaskRecord,
+    pub(super) place: &'a Place,
+    pub(super) ended: &'a Ended,
+    pub(super) life: &'a Life,
+}
+
+/// Pushes the branch and opens a pull request; one that is open already is taken for it. A commit that was proposed
+/// before is delivered again because it is to be rebased, or because it was merged.
+pub(super) async fn propose(delivery: Delivery<'_>, head: &str) -> Result<Handed, GitError> {
+    let Delivery { context, record, place, .. } = delivery;
+    let gh = Gh::of(context, &place.repository);
+    let mut open = None;
+    if let Some(known) = &record.task.tally.pull_request {
+        let (asked, url) = (gh.clone(), known.url.clone());
+        let found = match in_thread(place, move |_| Ok(asked.view(&url))).await? {
+            Ok(found) => found,
+            Err(problem) => return Ok(passing(problem)),
+        };
+        let state = found.as_ref().map_or("", |found| found.state.as_str());
+        // The next look says what follows.
+        let as_it_is = |head: &str| {
+            let (url, head, until) = (known.url.clone(), head.to_owned(), next_look(context));
+            Ok(Handed::new(Event::Propose { url, head, until, assessed: Assessed::No }))
+        };
+        match (&found, known.head == head) {
+            (Some(found), true) if state == "MERGED" => return confirm(delivery, found, head).await,
+            (Some(found), true) if state == "OPEN" && known.wants_rebase(head) => {
+                return rebase(delivery, found, head).await;
+            }
+            // It is open as it should be, or was closed meanwhile.
+            (_, true) if known.wants_rebase(head) || state == "OPEN" => return as_it_is(head),
+            // It ended while this attempt was made. Where that was known before, the attempt is made because of it.
+            (Some(found), false) if matches!(state, "MERGED" | "CLOSED") && !known.has_ended() => {
+                return as_it_is(if found.head == head { head } else { &known.head });
+            }
+            (Some(found), false) if state == "OPEN" && !found.branch.is_empty() => open = Some(found.branch.clone()),
+            _ => {}
+        }
+    }
+    let (task, head, until) = (record.task.clone(), head.to_owned(), next_look(context));
+    in_thread(place, move |place| {
+        let (branch, url) = match offer(&task, place, &head, &gh, open.as_deref())? {
+            Ok(offered) => offered,
+            Err((branch, failure)) => return Ok(Handed { branch, ..Handed::returned(failure) }),
+        };
+        Ok(Handed { branch: Some(branch), ..Handed::new(Event::Propose { url, head, until, assessed: Assessed::No }) })
+    })
+    .await
+}
+
+/// The branch and the address of its pull request; or the branch that has the work, and what is in the way.
+type Offered = Result<(String, String), (Option<String>, Failure)>;
+
+/// `open` is the branch of the task's pull request, when that is open. No other branch is chosen then.
+fn offer(task: &Task, place: &Place, head: &str, gh: &Gh, open: Option<&str>) -> Result<Offered, GitError> {
+    let stuck = |problem: String| in_the_way("pull request", problem);
+    let needs_a_person = |problem: String| Failure { mode: FailureMode::Blocked, ..stuck(problem) };
+    let (git, repository) = (git(), &place.repository);
+    let Some(remote) = usual_remote(&git, repository)? else {
+        return Ok(Err((None, stuck("the repository has no remote to push to".to_owned()))));
+    };
+    let mut wanted = open.map_or_else(|| TaskSpec::branch(&task.id), str::to_owned);
+    let mut refused = (None, stuck(String::new()));
+    for number in 2..=NAMES {
+        let branch = publish_as(place, head, &wanted)?.branch;
+        if let Some(open) = open.filter(|open| *open != branch) {
+            let problem = format!("the local branch {open} is not this task's any more, and its pull request is open");
+            return Ok(Err((Some(branch), needs_a_person(problem))));
+        }
+        let found = match gh.view(&branch) {
+            Ok(found) => found,
+            // There may be one, and a second must not be opened.
+            Err(problem) => return Ok(Err((Some(branch), stuck(problem)))),
+        };
+        // A worker may have died right after it was opened, and it may be merged by now.
+        if let Some(same) = found.as_ref().filter(|found| found.head == head && found.state != "CLOSED") {
+            return Ok(Ok((branch, same.url.clone())));
+        }
+        match git.push_owned(repository, &remote, &place.owner, &branch)? {
+            Pushed::Done => {
+                // One that is open follows its branch.
+                let open = found.filter(|found| found.state == "OPEN").map(|found| Ok(found.url));
+                return Ok(match open.unwrap_or_else(|| gh.create(task, &branch)) {
+                    Ok(url) => Ok((branch, url)),
+                    Err(problem) => Err((Some(branch), stuck(problem))),
+                });
+            }
+            Pushed::Rejected(why) if open.is_some() && !why.starts_with("[remote rejected]") => {
+                let problem = format!("{branch} has commits that this task did not make: {why}");
+                return Ok(Err((Some(branch), needs_a_person(problem))));
+            }
+            // The remote has a branch of that name that this task did not push, so another name is tried.
+            Pushed::Rejected(why) if !why.starts_with("[remote rejected]") => {
+                refused = (Some(branch.clone()), stuck(format!("{branch} could not be pushed: {why}")));
+            }
             Pushed::Rejected(why) | Pushed::Offline(why) | Pushed::Failed(why) => {
-                return Err(format!("{branch} could not be pushed: {why}"));
+                let problem = format!("{branch} could not be pushed: {why}");
+                return Ok(Err((Some(branch), stuck(problem))));
             }
         }
-        let title = format!("{}: {}", task.id, task.spec.description.lines().next().unwrap_or_default());
-        let base = task.spec.base.clone();
-        let create =
-            ["pr", "create", "--head", &branch, "--base", &base, "--title", &title, "--body", &task.spec.description];
-        match gh(&place.repository, path.as_deref(), &create) {
-            Ok(url) => Ok((url, head)),
-            Err(problem) => match view(&place.repository, path.as_deref(), &branch) {
-                // One that was closed or merged before is about other work.
-                Some(found) if found.state == "OPEN" && found.head == head => Ok((found.url, head)),
-                _ => Err(problem),
-            },
-        }
-    });
-    match proposed.await {
-        Ok(Ok((url, head))) => Event::Propose { url, head, until: now_micros().saturating_add(LOOK_EVERY) },
-        Ok(Err(problem)) => Event::Return { failure: in_the_way("pull request", problem) },
-        Err(error) => Event::Return { failure: in_the_way("pull request", error.to_string()) },
+        wanted = format!("{}-{number}", TaskSpec::branch(&task.id));
     }
+    Ok(Err(refused))
 }
 
-/// Looks at an open pull request, and writes down what became of it. What cannot be known leaves it open.
-pub(crate) async fn look_at_pull_request(context: &Context, record: &TaskRecord) -> Result<(), ChangeError> {
-    let State::Review { url, head, .. } = &record.task.state else { return Ok(()) };
-    let (repository, asked) = (PathBuf::from(&record.task.spec.repository), url.clone());
-    let path = context.variable("PATH").map(str::to_owned);
-    let looked = tokio::task::spawn_blocking(move || view(&repository, path.as_deref(), &asked));
-    let found = looked.await.ok().flatten();
-    let later = now_micros().saturating_add(LOOK_EVERY);
-    let event = match found.as_ref().map(|found| found.state.as_str()) {
-        Some("MERGED") => Event::Deliver { delivered: Delivered::PullRequest { url: url.clone(), head: head.clone() } },
-        Some("CLOSED") => Event::Reject { detail: format!("{url} was closed without being merged") },
-        _ => Event::Propose { url: url.clone(), head: head.clone(), until: later },
-    };
-    match change(context, &record.task.id, &event, &With::default()).await {
-        Ok(_) | Err(ChangeError::Illegal(_)) => Ok(()),
-        Err(error) => Err(error),
-    }
+/// The remote that branches are pushed to.
+pub(super) fn usual_remote(git: &Git, repository: &Path) -> Result<Option<String>, GitError> {
+    let remotes = git.remotes(repository)?;
+    Ok(remotes.iter().find(|name| *name == "origin").or_else(|| remotes.first()).cloned())
 }
 
-#[derive(Debug, Deserialize)]
-struct PullRequest {
-    state: String,
-    url: String,
-    #[serde(rename = "headRefOid")]
-    head: String,
-}
-
-fn view(repository: &Path, path: Option<&str>, which: &str) -> Option<PullRequest> {
-    let said = gh(repository, path, &["pr", "view", which, "--json", "state,url,headRefOid"]).ok()?;
-    serde_json::from_str(&said).ok()
-}
-
-fn gh(repository: &Path, path: Option<&str>, args: &[&str]) -> Result<String, String> {
-    let mut command = Command::new("gh");
-    command.args(args).current_dir(repository).env("GH_PROMPT_DISABLED", "1").env("NO_COLOR", "1");
-    if let Some(path) = path {
-        command.env("PATH", path);
-    }
-    match bounded::run(&mut command, DEADLINE) {
-        Ok(finished) if finished.status.success() => {
-            Ok(String::from_utf8_lossy(&finished.stdout).lines().last().unwrap_or_default().trim().to_owned())
-        }
-        Ok(finished) => Err(format!("gh: {}", String::from_utf8_lossy(&finished.stderr).trim())),
-        Err(error) => Err(format!("gh, which pull requests need: {error}")),
-    }
+/// A remote or a service that cannot be asked now. It is asked again for as long as that takes.
+pub(super) fn passing(detail: String) -> Handed {
+    let failure: Failure = in_the_way("pull request", detail);
+    Handed::returned(Failure { mode: FailureMode::Transient, ..failure })
 }

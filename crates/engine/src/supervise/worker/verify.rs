@@ -1,11 +1,13 @@
 //! Making a receipt again: the same commit, the same commands, in a fresh checkout.
 
-use super::{gather::run_check, place::git};
-use crate::{Context, supervise::spawn::log_dir};
+use super::{
+    clean::CleanCheckout,
+    place::{Place, git, with_source},
+};
+use crate::Context;
 use serde::Serialize;
 use std::path::PathBuf;
 use switchyard_core::task::{Check, Receipt, TaskId};
-use switchyard_host::{clock::now_micros, git::UnsavedWork, paths::private_dir};
 use switchyard_store::StoreError;
 
 /// What the second look has shown.
@@ -40,40 +42,31 @@ pub async fn verify(context: &Context, id: &TaskId) -> Result<Verified, VerifyEr
         .and_then(|receipt| serde_json::from_value(receipt).ok())
         .ok_or_else(|| VerifyError::NoReceipt(id.clone()))?;
     let Some(head) = receipt.findings.head.clone() else { return Err(VerifyError::NoCommit(id.clone())) };
-    let repository = PathBuf::from(&record.task.spec.repository);
-    let scratch = log_dir(context, id).join(format!("verify-{}", now_micros()));
-    let place =
-        |error: &dyn std::fmt::Display| VerifyError::Place(format!("a fresh checkout could not be made: {error}"));
-    if let Some(parent) = scratch.parent() {
-        private_dir(parent).map_err(|error| place(&error))?;
-    }
-    let (from, to, commit) = (repository.clone(), scratch.clone(), head.commit.clone());
-    let made = tokio::task::spawn_blocking(move || git().worktree_add_detached(&from, &to, &commit));
-    made.await.map_err(|error| place(&error))?.map_err(|error| place(&error))?;
-    let mut checks = Vec::new();
+    let runs = context.store.runs(id).await?;
+    let place = Place::of_run(&record.task, &runs);
+    let (repository, commit) = (PathBuf::from(&record.task.spec.repository), head.commit.clone());
+    let delivered = tokio::task::spawn_blocking(move || git().has_commit(&repository, &commit).unwrap_or(false)).await;
+    // What was not delivered is only in the workspace.
+    let source = place.filter(|_| !delivered.unwrap_or(false));
+    let clean = CleanCheckout::make(context, &record.task, source.as_ref(), &head.commit, "verify").await;
+    let clean = clean.map_err(|error| {
+        VerifyError::Place(format!("a clean checkout could not be made: failed to {}", with_source(&error)))
+    })?;
     let mut faults = Vec::new();
-    for (number, command) in record.task.spec.verify.iter().enumerate() {
-        let log = log_dir(context, id).join(format!("again.verify-{}", number + 1));
-        match run_check(context, &record, command.clone(), scratch.clone(), log).await {
-            Ok(check) => {
-                if !check.exit.is_green() {
-                    faults.push(format!("`{command}` ended with {}", check.exit.shown()));
-                }
-                checks.push(check);
-            }
-            Err(problem) => faults.push(problem),
+    let checks = match clean.verify(context, &record, None, "again").await {
+        Ok(checks) => checks,
+        Err(problem) => {
+            faults.push(problem);
+            Vec::new()
         }
-    }
-    let (from, to, commit) = (repository, scratch, head.commit.clone());
-    let tree = tokio::task::spawn_blocking(move || {
-        let git = git();
-        let tree = git.tree_of(&from, &commit).unwrap_or_default();
-        // What the checks have left there is nobody's work.
-        drop(git.worktree_remove(&from, &to, UnsavedWork::Discard));
-        tree
-    })
-    .await
-    .unwrap_or_default();
+    };
+    let red = checks.iter().filter(|check| !check.exit.is_green());
+    faults.extend(red.map(|check| format!("`{}` ended with {}", check.command, check.exit.shown())));
+    let (workspace, commit) = (clean.workspace.clone(), head.commit.clone());
+    let tree =
+        tokio::task::spawn_blocking(move || workspace.git().and_then(|git| git.tree_of(&workspace.directory, &commit)));
+    let tree = tree.await.ok().and_then(Result::ok).unwrap_or_default();
+    clean.remove().await;
     if tree != head.tree {
         faults.push(format!("the receipt is about tree {}, and the commit has {tree}", head.tree));
     }

@@ -1,8 +1,8 @@
-//! `switchyard agents configure`: recommend, ask, write, prove, in this order.
+//! `switchyard agents configure`: recommend, let the user pick, write, prove, in this order.
 //!
 //! Invariant: a group is written only after a yes for it on a terminal, or with `--yes` and its model named.
 
-use super::{failure, show};
+use super::{failure, pick, show};
 use crate::{
     cli::{Global, input, selection},
     failure::Failure,
@@ -11,7 +11,7 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, IsTerminal},
+    io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -33,6 +33,7 @@ Examples:
   switchyard agents configure --dry-run
   switchyard agents configure --med anthropic/claude-sonnet-4-5 --low openai/gpt-5-mini@low --yes
 
+On a terminal you pick the model of each group, and its variant, from a list with reasons, and confirm it.
 The groups are `agent_groups` in the configuration. An agent that OpenCode does not have here is left out. The proof
 asks each agent for one word, which costs a little; --no-probe only asks OpenCode what it would use.")]
 pub struct ConfigureArgs {
@@ -106,7 +107,7 @@ pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Fail
     let file = ConfigFile::find(&context, scope).map_err(failure)?;
     let mut choices = Vec::new();
     for row in &rows {
-        choices.extend(chosen(row, args, asks, &file)?);
+        choices.extend(chosen(&context, &directory, row, args, asks, &file).await?);
     }
     let edit = edit(file, &choices).map_err(failure)?;
     let done = Done { rows, edit, dry_run: args.dry_run };
@@ -169,7 +170,14 @@ async fn rows(
 }
 
 /// What is written for a group, if anything.
-fn chosen(row: &Row, args: &ConfigureArgs, asks: bool, file: &ConfigFile) -> Result<Option<Choice>, Failure> {
+async fn chosen(
+    context: &Context,
+    directory: &Path,
+    row: &Row,
+    args: &ConfigureArgs,
+    asks: bool,
+    file: &ConfigFile,
+) -> Result<Option<Choice>, Failure> {
     if row.present.is_empty() {
         return Ok(None);
     }
@@ -182,17 +190,17 @@ fn chosen(row: &Row, args: &ConfigureArgs, asks: bool, file: &ConfigFile) -> Res
     if args.dry_run {
         return Ok(row.wanted().map(choice));
     }
-    let Some(wanted) = row.wanted().filter(|_| asks).map(choice) else { return Ok(None) };
+    if !asks {
+        return Ok(None);
+    }
+    let picked = match &row.named {
+        Some(named) => Some(named.clone()),
+        None => pick::pick(context, directory, row.group(), &row.recommendation.offers).await,
+    };
+    let Some(wanted) = picked.as_ref().map(choice) else { return Ok(None) };
     let preview = edit(file.clone(), std::slice::from_ref(&wanted)).map_err(failure)?;
     show::preview(&preview);
-    Ok(says_yes(wanted.group, &wanted.model).then_some(wanted))
-}
-
-fn says_yes(group: AgentGroup, model: &ModelRef) -> bool {
-    ui::note(&format!("give the agents of {} the model {model}? [y/N]", group.as_str().to_uppercase()));
-    let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line);
-    read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes")
+    Ok(pick::says_yes(wanted.group, &wanted.model).then_some(wanted))
 }
 
 async fn proven(

@@ -1,6 +1,7 @@
 //! `switchyard agents`: OpenCode's agents here, and which models they have.
 
 mod configure;
+mod pick;
 mod show;
 
 use super::{Global, input};

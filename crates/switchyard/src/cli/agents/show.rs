@@ -40,8 +40,14 @@ pub fn group(recommendation: &Recommendation, present: &[String], missing: &[Str
         Some(model) => ui::result(&format!("recommended: {model} ({})", recommendation.reason)),
         None => ui::result(&format!("nothing is recommended: {}", recommendation.reason)),
     }
-    if !recommendation.alternatives.is_empty() {
-        ui::result(&format!("also possible: {}", recommendation.alternatives.join(", ")));
+    if !recommendation.offers.is_empty() {
+        let rows: Vec<Vec<String>> = (1..)
+            .zip(&recommendation.offers)
+            .map(|(number, offer)| {
+                vec![number.to_string(), offer.model.to_string(), offer.variants.join(" "), offer.reason.clone()]
+            })
+            .collect();
+        ui::result(&ui::table(&["", "MODEL", "VARIANTS", "WHY"], &rows));
     }
     if let Some(model) = named {
         ui::result(&format!("named: {model}"));

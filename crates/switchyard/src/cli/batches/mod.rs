@@ -35,12 +35,14 @@ pub enum BatchCommand {
 #[derive(Debug, Args)]
 pub struct Named {
     /// The batch
+    #[arg(value_name = "BATCH")]
     name: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Change {
     /// The batch
+    #[arg(value_name = "BATCH")]
     name: String,
     /// Only say what would be done
     #[arg(long)]

@@ -73,9 +73,19 @@ pub async fn report(context: &Context, format: Format, args: &ReportArgs) -> Res
             lines.push(line("in all", &total));
             let head = format!("{:?}", args.by).to_uppercase();
             ui::result(&ui::table(&[&head, "COST", "ATTEMPTS", "TOKENS", "OF UNKNOWN COST"], &lines));
+            note_unknown(total.unknown);
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what the amounts of unknown cost are.
+pub(super) fn note_unknown(count: u64) {
+    if count > 0 {
+        ui::note(
+            "attempts of unknown cost count with an estimate until their cost can be read; a model without a price counts as nothing",
+        );
+    }
 }
 
 fn document(name: &str, spent: &Spent) -> Value {

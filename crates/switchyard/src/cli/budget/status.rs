@@ -1,6 +1,6 @@
 //! How far limits are used, how fast, and what follows from it.
 
-use super::clock;
+use super::{clock, report::note_unknown};
 use crate::{
     failure::Failure,
     ui::{self, Format},
@@ -152,7 +152,7 @@ fn show(lines: &[Line], clock: &DayClock) {
         .map(|line| {
             let until = if line.until == i64::MAX { "–".to_owned() } else { clock.show(line.until) };
             let aside = if line.reserved > 0 {
-                format!(" + {} set aside", line.unit.show(line.reserved))
+                format!(" + {} reserved", line.unit.show(line.reserved))
             } else {
                 String::new()
             };
@@ -168,6 +168,7 @@ fn show(lines: &[Line], clock: &DayClock) {
         })
         .collect();
     ui::result(&ui::table(&["WHOSE", "LIMIT", "USED", "", "LEVEL", "UNTIL"], &rows));
+    note_unknown(lines.iter().map(|line| line.unknown).sum());
 }
 
 pub async fn check(context: &Context, format: Format, args: &CheckArgs) -> Result<ExitCode, Failure> {

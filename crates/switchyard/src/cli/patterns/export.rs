@@ -47,6 +47,9 @@ pub struct ExportArgs {
     /// Replace the file if it is there
     #[arg(long, requires = "output")]
     force: bool,
+    /// Only say what would be written to the file
+    #[arg(long, requires = "output")]
+    dry_run: bool,
 }
 
 pub async fn export(global: &Global, args: &ExportArgs) -> Result<ExitCode, Failure> {
@@ -79,9 +82,16 @@ pub async fn export(global: &Global, args: &ExportArgs) -> Result<ExitCode, Fail
     }
     let context = global.context().await?;
     let existing = if args.force { Existing::Replaced } else { Existing::Kept };
-    let written = write_file(&context, shape, filter, file, existing).await?;
+    let written = if args.dry_run {
+        write(&context, shape, filter, &mut |_| Ok(())).await?
+    } else {
+        write_file(&context, shape, filter, file, existing).await?
+    };
     match global.format() {
-        Format::Json => ui::json(&json!({"file": file, "outcomes": written})),
+        Format::Json => ui::json(&json!({"file": file, "outcomes": written, "written": !args.dry_run})),
+        Format::People if args.dry_run => {
+            ui::note(&format!("{written} outcomes would be written to {}", file.display()));
+        }
         Format::People => ui::note(&format!("{written} outcomes are in {}", file.display())),
     }
     Ok(ExitCode::SUCCESS)

@@ -7,12 +7,12 @@ mod drift;
 mod export;
 mod fields;
 mod findings;
-mod recommend;
+pub mod recommend;
 mod record;
-mod report;
+pub mod report;
 mod show;
 mod stats;
-mod suggest;
+pub mod suggest;
 
 use super::Global;
 use crate::{failure::Failure, ui};
@@ -52,7 +52,7 @@ pub struct WindowArgs {
     since: SinceArgs,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct SinceArgs {
     /// How far back to look, like 30d or 12h; counts are kept by the week, so whole weeks are looked at
     #[arg(long, value_name = "DURATION", value_parser = length)]

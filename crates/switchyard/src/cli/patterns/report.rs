@@ -13,26 +13,17 @@ use switchyard_host::clock::now_micros;
 
 pub async fn report(global: &Global, args: &SinceArgs) -> Result<ExitCode, Failure> {
     let context = &global.context().await?;
-    let now = now_micros();
-    let from = args.from(&context.config, now);
-    let tallies = context.store.outcome_tallies(None, None, from).await?;
-    let lines = stats::lines(&tallies, now, context.config.patterns.half_life_micros());
-    let recommendations = recommendations(context, &tallies).await?;
-    let analysis = analyze::find(context, None, from, &tallies).await?;
-    let drift = drift::find(context, args.since).await?;
+    let found = find(context, args).await?;
+    let Known { lines, recommendations, analysis, drift, .. } = &found;
     match global.format() {
-        Format::Json => {
-            let recommendations: Vec<Value> = recommendations.iter().map(recommend::Advice::document).collect();
-            ui::json(&json!({"from_ms": from_ms(from), "stats": stats::documents(&lines),
-                "recommendations": recommendations, "analysis": analysis.document(), "drift": drift.document()}));
-        }
+        Format::Json => ui::json(&found.document()),
         Format::People if lines.is_empty() => {
             ui::note("nothing is known yet");
             tell_how_to_begin();
         }
         Format::People => {
             ui::frame("What was done");
-            ui::result(&stats::table(&lines));
+            ui::result(&stats::table(lines));
             ui::frame("\nWhat is recommended");
             let row = |advice: &recommend::Advice| {
                 vec![advice.headline(), show::name(advice.table()), advice.reason().to_owned()]
@@ -50,6 +41,37 @@ pub async fn report(global: &Global, args: &SinceArgs) -> Result<ExitCode, Failu
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Everything that is known.
+#[derive(Debug)]
+pub struct Known {
+    from: i64,
+    lines: Vec<stats::Line>,
+    recommendations: Vec<recommend::Advice>,
+    analysis: analyze::Analysis,
+    drift: drift::Found,
+}
+
+pub async fn find(context: &Context, args: &SinceArgs) -> Result<Known, Failure> {
+    let now = now_micros();
+    let from = args.from(&context.config, now);
+    let tallies = context.store.outcome_tallies(None, None, from).await?;
+    Ok(Known {
+        from,
+        lines: stats::lines(&tallies, now, context.config.patterns.half_life_micros()),
+        recommendations: recommendations(context, &tallies).await?,
+        analysis: analyze::find(context, None, from, &tallies).await?,
+        drift: drift::find(context, args.since).await?,
+    })
+}
+
+impl Known {
+    pub fn document(&self) -> Value {
+        let recommendations: Vec<Value> = self.recommendations.iter().map(recommend::Advice::document).collect();
+        json!({"from_ms": from_ms(self.from), "stats": stats::documents(&self.lines),
+            "recommendations": recommendations, "analysis": self.analysis.document(), "drift": self.drift.document()})
+    }
 }
 
 /// What is recommended for each kind of task that there is experience with.

@@ -12,6 +12,7 @@ use switchyard_core::{
     compare::clean_line,
     pattern::{Standing, Tally, Verdict, by_model, by_tier, search_terms},
 };
+use switchyard_engine::Context;
 use switchyard_host::{clock::now_micros, day::DayClock};
 use switchyard_store::{NewOutcome, OutcomeRecord};
 
@@ -24,29 +25,17 @@ pub struct SuggestArgs {
     /// The task: text, @file, or - for standard input
     text: String,
     /// How many to show
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = USUAL, value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 }
 
 pub async fn suggest(global: &Global, args: &SuggestArgs) -> Result<ExitCode, Failure> {
     let text = input::text(&args.text, "the task")?;
-    if text.trim().is_empty() {
-        return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
-    }
     let context = global.context().await?;
-    let terms = search_terms(&text);
-    let found = context.store.similar_outcomes(&terms, args.limit.saturating_mul(LOOKED_AT)).await?;
-    let found = gathered(found, usize::try_from(args.limit).unwrap_or(usize::MAX));
-    let tallies: Vec<Tally> = found.iter().flatten().map(tally).collect();
-    let half_life = context.config.patterns.half_life_micros();
-    let now = now_micros();
-    let best = [best(by_tier(&tallies, now, half_life)), best(by_model(&tallies, now, half_life))];
+    let similar = find(&context, &text, args.limit).await?;
+    let Similar { terms, found, best } = &similar;
     match global.format() {
-        Format::Json => {
-            let similar: Vec<Value> = found.iter().filter_map(|group| document(group)).collect();
-            let [tier, model] = &best;
-            ui::json(&json!({"terms": terms, "similar": similar, "best_tier": tier, "best_model": model}));
-        }
+        Format::Json => ui::json(&similar.document()),
         Format::People if found.is_empty() => {
             let looked = if terms.is_empty() { "it has no words to look for".to_owned() } else { terms.join(", ") };
             ui::note(&format!("no similar task is known (looked for: {looked})"));
@@ -57,10 +46,45 @@ pub async fn suggest(global: &Global, args: &SuggestArgs) -> Result<ExitCode, Fa
             let rows: Vec<Vec<String>> = found.iter().filter_map(|group| row(group, &clock)).collect();
             let head = ["WHEN", "TASK TYPE", "TIER", "MODEL", "OUTCOME", "TIMES", "COST", "TASK"];
             ui::result(&ui::table(&head, &rows));
-            ui::result(&format!("\n{}", summary(&best)));
+            ui::result(&format!("\n{}", summary(best)));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tasks of the past that a text resembles.
+#[derive(Debug)]
+pub struct Similar {
+    terms: Vec<String>,
+    /// In groups of the same task with the same model and the same end.
+    found: Vec<Vec<OutcomeRecord>>,
+    /// The tier and the model that did best among them.
+    best: [Option<Standing>; 2],
+}
+
+/// How many are shown when nobody says.
+pub const USUAL: u32 = 5;
+
+pub async fn find(context: &Context, text: &str, limit: u32) -> Result<Similar, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
+    }
+    let terms = search_terms(text);
+    let found = context.store.similar_outcomes(&terms, limit.saturating_mul(LOOKED_AT)).await?;
+    let found = gathered(found, usize::try_from(limit).unwrap_or(usize::MAX));
+    let tallies: Vec<Tally> = found.iter().flatten().map(tally).collect();
+    let half_life = context.config.patterns.half_life_micros();
+    let now = now_micros();
+    let best = [best(by_tier(&tallies, now, half_life)), best(by_model(&tallies, now, half_life))];
+    Ok(Similar { terms, found, best })
+}
+
+impl Similar {
+    pub fn document(&self) -> Value {
+        let similar: Vec<Value> = self.found.iter().filter_map(|group| document(group)).collect();
+        let [tier, model] = &self.best;
+        json!({"terms": self.terms, "similar": similar, "best_tier": tier, "best_model": model})
+    }
 }
 
 /// The same task with the same model and the same end is one group, which stands where its most similar one does.

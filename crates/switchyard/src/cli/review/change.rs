@@ -2,7 +2,11 @@
 
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
+use switchyard_engine::review::MOST_DIFF;
 use switchyard_host::git::{Git, GitError};
+
+/// Bytes of the change that are read: a character takes up to four, and one more than is shown tells that it was cut.
+const READ: usize = 4 * (MOST_DIFF + 1);
 
 /// Whether it only has to be read, or changed as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,16 +49,16 @@ impl Change {
         Ok(Self { git, top, what })
     }
 
-    /// As it is now.
+    /// As it is now, as far as anybody reads it.
     pub fn diff(&self) -> Result<String, Failure> {
         let from = match &self.what {
-            What::Range(range) => return self.git.diff_of(&self.top, range).map_err(unknown),
+            What::Range(range) => return self.git.diff_start(&self.top, range, READ).map_err(unknown),
             What::Since(from) => from,
         };
         let scratch = tempfile::tempdir().map_err(|error| {
             Failure::unavailable("host", format!("no scratch directory could be made: {error}"), "look at TMPDIR")
         })?;
-        self.git.diff_of_all(&self.top, from, &scratch.path().join("index")).map_err(unknown)
+        self.git.diff_start_of_all(&self.top, from, &scratch.path().join("index"), READ).map_err(unknown)
     }
 }
 

@@ -12,12 +12,16 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 use switchyard_core::{
     config::{Capability, Config},
     route::{Needs, Resolution, Selector, TraceStep, estimate_tokens},
 };
 use switchyard_engine::{
+    Context,
     budget::Purse,
     catalogue::{Origin, Refresh},
     choose::{Decision, Task, decide},
@@ -96,28 +100,50 @@ pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure>
     let settings = global.settings()?;
     let selector = selector(args, &settings.layered.config)?;
     let text = input::text(args.text.as_deref().unwrap_or_default(), "the task")?;
+    let directory = input::directory(args.dir.as_ref())?;
+    let context = settings.into_context().await?;
+    let question = Question {
+        selector,
+        text: &text,
+        needs: Need::all(&args.need),
+        directory: &directory,
+        agent: args.agent.as_deref(),
+        refresh: if args.refresh { Refresh::Now } else { Refresh::IfStale },
+    };
+    let decision = answer(&context, question).await?;
+    report(&decision, global.format());
+    // The process ends here, and to free thousands of models one by one would take a good part of its time.
+    std::mem::forget(decision);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where a text would go.
+pub struct Question<'a> {
+    pub selector: Selector,
+    pub text: &'a str,
+    /// Besides the room that the text takes.
+    pub needs: Needs,
+    pub directory: &'a Path,
+    pub agent: Option<&'a str>,
+    pub refresh: Refresh,
+}
+
+pub async fn answer(context: &Context, question: Question<'_>) -> Result<Decision, Failure> {
+    let Question { selector, text, needs, directory, agent, refresh } = question;
     if text.trim().is_empty() {
         return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
     }
-    let directory = input::directory(args.dir.as_ref())?;
-    let context = settings.into_context().await?;
-    let needs = Needs { context: estimate_tokens(&text), ..Need::all(&args.need) };
-    let task = Task {
-        selector,
-        text: Some(&text),
-        needs,
-        directory: &directory,
-        agent: args.agent.as_deref(),
-        avoid: &[],
-        purse: Purse::default(),
-    };
-    let refresh = if args.refresh { Refresh::Now } else { Refresh::IfStale };
-    let decision = decide(&context, &task, refresh).await?;
-    match global.format() {
-        Format::Json => ui::json(&document(&decision)),
-        Format::People => show(&decision),
+    let needs = Needs { context: estimate_tokens(text), ..needs };
+    let task = Task { selector, text: Some(text), needs, directory, agent, avoid: &[], purse: Purse::default() };
+    Ok(decide(context, &task, refresh).await?)
+}
+
+/// Shows a decision.
+pub fn report(decision: &Decision, format: Format) {
+    match format {
+        Format::Json => ui::json(&document(decision)),
+        Format::People => show(decision),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn selector(args: &RouteArgs, config: &Config) -> Result<Selector, Failure> {
@@ -127,7 +153,7 @@ fn selector(args: &RouteArgs, config: &Config) -> Result<Selector, Failure> {
     args.selection.selector(config)
 }
 
-fn document(decision: &Decision) -> Value {
+pub fn document(decision: &Decision) -> Value {
     let resolution = &decision.resolution;
     let mut document = serde_json::to_value(resolution).unwrap_or_default();
     if let Value::Object(fields) = &mut document {
@@ -149,7 +175,7 @@ fn show(decision: &Decision) {
     }
     ui::frame(&headline(resolution));
     ui::result(&format!("why: {}\n", resolution.reason));
-    ui::result(&ui::table(&["STEP", "", "MODEL", "WHAT WAS FOUND"], &rows(&resolution.trace)));
+    ui::result(&steps(&resolution.trace));
     let others: Vec<String> = resolution
         .candidates
         .iter()
@@ -169,6 +195,11 @@ fn show(decision: &Decision) {
     if decision.listed.origin == Origin::Files {
         ui::note("the models are those in OpenCode's files; --refresh asks OpenCode itself");
     }
+}
+
+/// The trace of a decision, as a table.
+pub fn steps(trace: &[TraceStep]) -> String {
+    ui::table(&["STEP", "", "MODEL", "WHAT WAS FOUND"], &rows(trace))
 }
 
 /// A line for each step; models that were passed over for the same reason share one.

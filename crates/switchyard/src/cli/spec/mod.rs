@@ -5,6 +5,7 @@ mod check;
 mod new;
 mod run;
 mod status;
+mod test;
 
 use super::{Global, input};
 use crate::failure::Failure;
@@ -25,6 +26,8 @@ pub enum SpecCommand {
     Status(status::StatusArgs),
     /// Have the work of a spec done: each role as a supervised task, the validator last
     Run(Box<run::RunArgs>),
+    /// Run the project's tests, by the commands of the configuration or of .ai/context.md
+    Test(test::TestArgs),
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +51,7 @@ pub async fn run(global: &Global, command: &SpecCommand) -> Result<ExitCode, Fai
         SpecCommand::Check(args) => check::run(global, args),
         SpecCommand::Status(args) => status::run(global, args).await,
         SpecCommand::Run(args) => run::run(global, args).await,
+        SpecCommand::Test(args) => test::run(global, args).await,
     }
 }
 

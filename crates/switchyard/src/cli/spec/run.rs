@@ -37,7 +37,8 @@ pub struct RunArgs {
     /// The tier to begin with
     #[arg(long)]
     tier: Option<String>,
-    /// A command that has to end with 0 from the implementer on; may be repeated
+    /// A command that has to end with 0 from the implementer on; may be repeated. By default `verify` of the repository in
+    /// your configuration
     #[arg(long, value_name = "CMD")]
     verify: Vec<String>,
     /// The most that the whole spec may cost
@@ -59,7 +60,15 @@ enum How {
 
 pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
     let (place, here) = args.at.place()?;
-    let plan = engine::plan(&place, &here, &args.task).map_err(failure)?;
+    let (planned, task) = (place.clone(), args.task.clone());
+    let plan = input::in_thread(move || engine::plan(&planned, &here, &task).map_err(failure)).await?;
+    let context = global.context().await?;
+    // What the user has set for the repository holds for its specs as for its tasks.
+    let set = context.config.repository_named(&plan.repository.display().to_string());
+    let verify = match set {
+        Some(set) if args.verify.is_empty() => set.verify.clone(),
+        _ => args.verify.clone(),
+    };
     let wish = Wish {
         deliver: match args.deliver {
             How::Branch => Deliver::Branch,
@@ -68,10 +77,9 @@ pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
         },
         model: args.model.clone(),
         tier: args.tier.clone(),
-        verify: args.verify.clone(),
+        verify,
         max_cost: args.max_cost,
     };
-    let context = global.context().await?;
     if args.dry_run {
         return preview(global, &context, plan, &wish).await;
     }

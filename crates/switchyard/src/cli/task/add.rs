@@ -1,6 +1,6 @@
 //! `switchyard task add`: one task by flags, or many from a file; all of them or none.
 
-use super::{bulk, wanted::Wanted};
+use super::{bulk, claim::failure, wanted::Wanted};
 use crate::{
     cli::{Global, input},
     failure::Failure,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, process::ExitCode};
 use switchyard_core::{compare::clean_line, task::TaskId};
 use switchyard_engine::{
-    Context,
+    Context, claims,
     supervise::{NewTaskOrder, add, check_orders},
 };
 
@@ -33,7 +33,8 @@ pub struct AddArgs {
     /// Add many: a file, or - for standard input
     #[arg(long, value_name = "FILE")]
     from: Option<String>,
-    /// What it is called; the next free number by default, as in t001
+    /// What it is called; the next free number by default, as in t001. In a repository with `todo = true` the id of a
+    /// line of TODO.md links the task to that line, claims it, and takes from it what is not given here
     #[arg(long, conflicts_with = "from")]
     id: Option<TaskId>,
     #[command(flatten)]
@@ -50,11 +51,14 @@ pub async fn run(global: &Global, args: &AddArgs) -> Result<ExitCode, Failure> {
     };
     let context = global.context().await?;
     refuse_unknown_batches(&context, &orders).await?;
+    let orders = claims::link(&context, orders).await.map_err(failure)?;
     if args.dry_run {
         would_add(global, &context, orders).await?;
         return Ok(ExitCode::SUCCESS);
     }
     let ids = add(&context, orders).await?;
+    let notes = claims::claim_added(&context, &ids).await.map_err(failure)?;
+    notes.iter().for_each(|note| ui::warn(note));
     match (global.format(), args.from.is_some(), ids.as_slice()) {
         (Format::Json, false, [id]) => ui::json(&json!({ "id": id })),
         (Format::Json, _, ids) => ui::json(&json!({ "ids": ids })),
@@ -66,6 +70,8 @@ pub async fn run(global: &Global, args: &AddArgs) -> Result<ExitCode, Failure> {
 fn one(args: &AddArgs) -> Result<NewTaskOrder, Failure> {
     let description = match (&args.description, &args.wanted.command) {
         (Some(description), _) => input::text(description, "the description")?,
+        // The line of TODO.md that has this id may say it.
+        (None, _) if args.id.is_some() => String::new(),
         // A command says itself what is to be done.
         (None, Some(command)) => command.clone(),
         (None, None) => {

@@ -14,7 +14,7 @@ use switchyard_core::{Nano, nearest::nearest, task::TaskId};
 use switchyard_engine::supervise::NewTaskOrder;
 
 /// What a JSON object may say: the flags, with `_` for `-`.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 28] = [
     "id",
     "description",
     "repo",
@@ -31,6 +31,10 @@ const KEYS: [&str; 24] = [
     "critical",
     "estimate",
     "allow_path",
+    "allow_mass_deletion",
+    "allow_other_branches",
+    "expect_red_first",
+    "setup",
     "deliver",
     "attempts",
     "label",
@@ -146,6 +150,10 @@ fn set(wanted: &mut Wanted, key: &str, value: &Value) -> Result<(), String> {
         "agent" => wanted.agent = Some(text(value)?),
         "command" => wanted.command = Some(text(value)?),
         "in_place" => wanted.in_place = value.as_bool().ok_or("write true or false")?,
+        "allow_mass_deletion" => wanted.allow_mass_deletion = value.as_bool().ok_or("write true or false")?,
+        "allow_other_branches" => wanted.allow_other_branches = value.as_bool().ok_or("write true or false")?,
+        "expect_red_first" => wanted.expect_red_first = value.as_bool().ok_or("write true or false")?,
+        "setup" => wanted.setup = Some(value.as_str().ok_or("write a command")?.to_owned()),
         "no_gate" => wanted.no_gate = value.as_bool().ok_or("write true or false")?,
         _ => return Err("it is not known here".to_owned()),
     }

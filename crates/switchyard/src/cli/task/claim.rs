@@ -65,7 +65,7 @@ impl LineArgs {
             }
         }
         let directory = input::directory(self.repo.as_ref())?;
-        Line::within(&directory, self.base.as_deref(), &self.id).map_err(failure)
+        Line::within(&directory, self.base.as_deref(), &self.id).await.map_err(failure)
     }
 }
 
@@ -168,6 +168,8 @@ pub fn failure(fault: ClaimFault) -> Failure {
             Failure::usage(message, "see TODO.md on that branch")
         }
         ClaimFault::Claim(_) | ClaimFault::Complete(_) => Failure::refused(message, "see TODO.md on that branch"),
+        ClaimFault::Unreachable { place, why } => unreachable(&place, &why),
+        ClaimFault::BadModel { .. } => Failure::usage(message, "name a tier or a model there, or use --model"),
         ClaimFault::Dirty(_) => Failure::refused(message, "commit or stash it, then try again"),
         ClaimFault::Rejected { .. } => {
             Failure::unavailable("git", message, "see whether you may push to that branch, then try again")

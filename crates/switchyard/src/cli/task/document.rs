@@ -6,7 +6,8 @@ use std::path::Path;
 use switchyard_core::{
     Nano,
     budget::Urgency,
-    task::{Agent, Gate, Place},
+    pull_request::PullRequestState,
+    task::{Agent, Deliver, Gate, Place, State, Task},
 };
 use switchyard_engine::Context;
 use switchyard_store::{Result, RunRecord, SpendKey, SpendKind, Spent, TaskRecord};
@@ -45,7 +46,7 @@ impl Whole {
             Agent::Opencode { agent } => ("model", agent.as_deref(), None),
             Agent::Command { command } => ("command", None, Some(command.as_str())),
         };
-        json!({
+        let mut document = json!({
             "id": task.id,
             "phase": task.state.phase(),
             "state": task.state.name(),
@@ -67,6 +68,7 @@ impl Whole {
             "task_type": spec.task_type,
             "needs": spec.needs,
             "verify": spec.verify,
+            "verification": spec.verification,
             "allow_paths": spec.allow_paths,
             "max_cost_usd": spec.max_cost.map(Nano::as_usd),
             "critical": spec.urgency != Urgency::Normal,
@@ -85,7 +87,40 @@ impl Whole {
             "created_at": rfc3339(task.created_at),
             "changed_at": rfc3339(task.changed_at),
             "wakes_at": task.state.wakes_at().map(rfc3339),
-        })
+        });
+        // Outside of the macro, which takes no more entries.
+        document["request"] = request(&task.state).unwrap_or_default();
+        document["pull_request"] = pull_request(task);
+        document
+    }
+}
+
+/// What the agent asks for, as long as nobody has answered.
+fn request(state: &State) -> Option<Value> {
+    match state {
+        State::Asking { request, until, answer: None } => Some(json!({
+            "id": request.id,
+            "permission": request.permission,
+            "pattern": request.pattern,
+            "until": rfc3339(*until),
+        })),
+        _ => None,
+    }
+}
+
+/// How it stands with the pull request of a task that wants one, as of the last look.
+fn pull_request(task: &Task) -> Value {
+    match &task.tally.pull_request {
+        Some(record) => json!({
+            "url": record.url,
+            "state": record.assessment.state,
+            "detail": record.assessment.detail,
+            "head": record.head,
+        }),
+        None if task.spec.deliver == Deliver::Pr => {
+            json!({"url": null, "state": PullRequestState::NoPr, "detail": "none was opened yet", "head": null})
+        }
+        None => Value::Null,
     }
 }
 

@@ -59,7 +59,7 @@ pub async fn run(global: &Global, args: &LogArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Those after a position, which moves on.
-async fn all(context: &Context, id: &TaskId, after: &mut i64) -> Result<Vec<Event>, Failure> {
+pub(super) async fn all(context: &Context, id: &TaskId, after: &mut i64) -> Result<Vec<Event>, Failure> {
     let mut found = Vec::new();
     loop {
         let page = context.store.task_events(id, *after, PAGE).await?;
@@ -91,7 +91,7 @@ fn change(event: &Event) -> Option<Change> {
     serde_json::from_value(event.data.clone()).ok()
 }
 
-fn document(event: &Event) -> Value {
+pub(super) fn document(event: &Event) -> Value {
     let mut document = json!({"position": event.position, "at": rfc3339(event.at), "kind": event.kind});
     if let (Some(document), Some(data)) = (document.as_object_mut(), event.data.as_object()) {
         document.extend(data.clone());
@@ -99,7 +99,7 @@ fn document(event: &Event) -> Value {
     document
 }
 
-fn line(event: &Event) -> String {
+pub(super) fn line(event: &Event) -> String {
     let at = local(event.at);
     let Some(change) = change(event) else { return format!("{at}  {}", event.kind) };
     let from = if change.from.is_empty() { "new" } else { &change.from };

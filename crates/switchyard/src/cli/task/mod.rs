@@ -1,9 +1,12 @@
 //! `switchyard task`: work that is queued, and seen through by a supervisor.
 
 mod add;
+mod answer;
 mod bulk;
 mod claim;
+mod discard;
 pub mod document;
+mod explained;
 mod list;
 mod log;
 mod orders;
@@ -35,9 +38,11 @@ pub enum TaskCommand {
     Log(Later<log::LogArgs>),
     /// Say why a task is where it is
     Why(Later<OneTask>),
+    /// Allow or deny what the agent of a task asks for: exit 3 when it waits for no answer
+    Answer(Later<answer::AnswerArgs>),
     /// Check the receipt of a task again, in a fresh checkout: exit 0 when it holds, 1 when not
     Verify(Later<OneTask>),
-    /// Stop tasks for good; what was done stays on their branches
+    /// Stop tasks for good; what was done stays in their workspaces
     Cancel(Later<orders::CancelArgs>),
     /// Try tasks again, with all that was learned
     Retry(Later<orders::OrderArgs>),
@@ -64,6 +69,7 @@ pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Fai
         TaskCommand::Show(Later(one)) => show::run(global, &one.id).await,
         TaskCommand::Log(Later(args)) => log::run(global, args).await,
         TaskCommand::Why(Later(one)) => why::run(global, &one.id).await,
+        TaskCommand::Answer(Later(args)) => answer::run(global, args).await,
         TaskCommand::Verify(Later(one)) => verify::run(global, &one.id).await,
         TaskCommand::Cancel(Later(args)) => orders::cancel(global, args).await,
         TaskCommand::Retry(Later(args)) => orders::retry(global, args).await,
@@ -75,6 +81,6 @@ pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Fai
 }
 
 /// The task of an id, or the refusal that says that there is none.
-async fn find(context: &Context, id: &TaskId) -> Result<TaskRecord, Failure> {
+pub async fn find(context: &Context, id: &TaskId) -> Result<TaskRecord, Failure> {
     context.store.task(id).await.map_err(|error| Failure::task(error.into()))
 }

@@ -2,7 +2,10 @@
 //!
 //! Invariant: of several tasks either all that are named can be changed so, or none is.
 
-use super::document::Whole;
+use super::{
+    discard::{self, What},
+    document::Whole,
+};
 use crate::{
     cli::{Global, input, progress::Display},
     failure::Failure,
@@ -19,12 +22,14 @@ use switchyard_core::{
 };
 use switchyard_engine::{
     Context,
-    supervise::{self as engine, ChangeError},
+    supervise::{self as engine, ChangeError, Leftovers},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::TaskRecord;
 use tokio::time::Instant;
 
+/// The name of the state in which nothing but its leftovers can be removed.
+const CANCELLED: &str = "cancelled";
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
@@ -47,47 +52,60 @@ pub struct CancelArgs {
     /// How long to wait at most, or none
     #[arg(long, value_name = "DURATION", default_value = "5m", requires = "wait")]
     timeout: Limit,
+    /// Also remove their workspaces; waits until those that are at work have ended
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "workspace")]
+    discard: Option<What>,
 }
 
 pub async fn cancel(global: &Global, args: &CancelArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
     let by = who(&context);
     let event = Event::Cancel { by: by.clone() };
-    let mut changed = match prepared(global, &context, &args.order, &event).await? {
+    let mut changed = match prepared(global, &context, &args.order, &event, args.discard).await? {
         Prepared::Done => return Ok(ExitCode::SUCCESS),
         Prepared::Go => Vec::with_capacity(args.order.ids.len()),
     };
     for id in &args.order.ids {
-        changed.push(engine::cancel(&context, id, &by).await.map_err(Failure::task)?);
+        changed.push(match engine::cancel(&context, id, &by).await {
+            // What was cancelled before can still be discarded.
+            Err(ChangeError::Illegal(illegal)) if args.discard.is_some() && illegal.state == CANCELLED => {
+                super::find(&context, id).await?
+            }
+            cancelled => cancelled.map_err(Failure::task)?,
+        });
     }
-    if args.wait {
+    if args.wait || args.discard.is_some() {
         changed = ended(&context, changed, args.timeout).await?;
     }
-    told(global, &context, changed).await
+    let discarded = match args.discard {
+        Some(what) => discard::discard(&context, &args.order.ids, what).await?,
+        None => Vec::new(),
+    };
+    told(global, &context, changed, &discarded).await
 }
 
 pub async fn retry(global: &Global, args: &OrderArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
-    if let Prepared::Done = prepared(global, &context, args, &Event::Retry).await? {
+    if let Prepared::Done = prepared(global, &context, args, &Event::Retry, None).await? {
         return Ok(ExitCode::SUCCESS);
     }
     let mut changed = Vec::with_capacity(args.ids.len());
     for id in &args.ids {
         changed.push(engine::retry(&context, id).await.map_err(Failure::task)?);
     }
-    told(global, &context, changed).await
+    told(global, &context, changed, &[]).await
 }
 
 pub async fn reset(global: &Global, args: &OrderArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
-    if let Prepared::Done = prepared(global, &context, args, &Event::Reset).await? {
+    if let Prepared::Done = prepared(global, &context, args, &Event::Reset, None).await? {
         return Ok(ExitCode::SUCCESS);
     }
     let mut changed = Vec::with_capacity(args.ids.len());
     for id in &args.ids {
         changed.push(engine::reset(&context, id).await.map_err(Failure::task)?);
     }
-    told(global, &context, changed).await
+    told(global, &context, changed, &[]).await
 }
 
 /// Whom a cancelled task names.
@@ -102,42 +120,67 @@ enum Prepared {
 }
 
 /// Looks whether every one of them can be changed so, before any is.
-async fn prepared(global: &Global, context: &Context, args: &OrderArgs, event: &Event) -> Result<Prepared, Failure> {
+async fn prepared(
+    global: &Global,
+    context: &Context,
+    args: &OrderArgs,
+    event: &Event,
+    discarded: Option<What>,
+) -> Result<Prepared, Failure> {
     let rules = context.config.supervise.rules(&context.config.tier_order);
     let mut would = Vec::with_capacity(args.ids.len());
     for id in &args.ids {
         let record = super::find(context, id).await?;
-        let after = step(&record.task, event.clone(), &rules, now_micros());
-        would.push((record, after.map_err(|illegal| Failure::task(ChangeError::Illegal(illegal)))?.task.state));
+        let after = match step(&record.task, event.clone(), &rules, now_micros()) {
+            Ok(after) => after.task.state,
+            Err(illegal) if discarded.is_some() && illegal.state == CANCELLED => record.task.state.clone(),
+            Err(illegal) => return Err(Failure::task(ChangeError::Illegal(illegal))),
+        };
+        would.push((record, after));
     }
     if !args.dry_run {
         return Ok(Prepared::Go);
     }
-    match global.format() {
-        Format::Json => {
-            let tasks: Vec<_> = would
-                .iter()
-                .map(|(record, after)| {
-                    json!({"id": record.task.id, "state": record.task.state.name(), "would_be": after.name()})
-                })
-                .collect();
-            ui::json(&json!({ "tasks": tasks }));
+    let mut tasks = Vec::with_capacity(would.len());
+    for (record, after) in &would {
+        let TaskRecord { task, .. } = record;
+        let mut document = json!({"id": task.id, "state": task.state.name(), "would_be": after.name()});
+        let left = match discarded {
+            Some(what) => Some(discard::describe(context, &task.id, what).await?),
+            None => None,
+        };
+        if global.format() == Format::People {
+            let (now, then) = (task.state.name(), after.name());
+            let would = if now == then { format!("stays {now}") } else { format!("{now} would become {then}") };
+            ui::result(&format!("{}: {would}", task.id));
+            left.iter().for_each(|(text, _)| ui::result(text));
         }
-        Format::People => {
-            for (record, after) in &would {
-                let TaskRecord { task, .. } = record;
-                ui::result(&format!("{}: {} would become {}", task.id, task.state.name(), after.name()));
-            }
+        if let Some((_, left)) = left {
+            document["discards"] = left;
         }
+        tasks.push(document);
+    }
+    if global.format() == Format::Json {
+        ui::json(&json!({ "tasks": tasks }));
     }
     Ok(Prepared::Done)
 }
 
-async fn told(global: &Global, context: &Context, changed: Vec<TaskRecord>) -> Result<ExitCode, Failure> {
+async fn told(
+    global: &Global,
+    context: &Context,
+    changed: Vec<TaskRecord>,
+    discarded: &[(TaskId, Leftovers)],
+) -> Result<ExitCode, Failure> {
     if global.format() == Format::Json {
         let mut tasks = Vec::with_capacity(changed.len());
         for record in changed {
-            tasks.push(Whole::of(context, record).await?.document());
+            let left = discarded.iter().find(|(id, _)| *id == record.task.id);
+            let mut document = Whole::of(context, record).await?.document();
+            if let Some((_, left)) = left {
+                document["discarded"] = discard::document(left);
+            }
+            tasks.push(document);
         }
         ui::json(&json!({ "tasks": tasks }));
         return Ok(ExitCode::SUCCESS);
@@ -151,6 +194,7 @@ async fn told(global: &Global, context: &Context, changed: Vec<TaskRecord>) -> R
         };
         ui::result(&format!("{}: {}{more}", record.task.id, state.name()));
     }
+    discard::tell(discarded);
     Ok(ExitCode::SUCCESS)
 }
 

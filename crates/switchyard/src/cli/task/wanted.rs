@@ -10,9 +10,9 @@ use switchyard_core::{
     Nano,
     budget::Urgency,
     duration,
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec},
+    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
 };
-use switchyard_engine::supervise::NewTaskOrder;
+use switchyard_engine::supervise::{Defaults, NewTaskOrder};
 
 #[derive(Debug, Clone, Args)]
 pub struct Wanted {
@@ -28,6 +28,18 @@ pub struct Wanted {
     /// A command that has to end with 0 before the work counts; may be repeated
     #[arg(long, value_name = "CMD")]
     pub verify: Vec<String>,
+    /// A command that prepares a fresh checkout, before the work and before each verification
+    #[arg(long, value_name = "CMD")]
+    pub setup: Option<String>,
+    /// Require that a verify command fails before the work
+    #[arg(long)]
+    pub expect_red_first: bool,
+    /// Accept work that deletes more than half of the files
+    #[arg(long)]
+    pub allow_mass_deletion: bool,
+    /// Accept work that contains commits of other branches, such as a merge
+    #[arg(long)]
+    pub allow_other_branches: bool,
     /// The tier to begin with
     #[arg(long)]
     pub tier: Option<String>,
@@ -134,6 +146,12 @@ impl Wanted {
             labels: self.label.clone(),
             deliver: self.deliver.map_or(Deliver::default(), How::deliver),
             gate: if self.no_gate { Gate::Open } else { Gate::Closed },
+            verification: Verification {
+                setup: self.setup.clone(),
+                expect_red_first: self.expect_red_first,
+                allow_mass_deletion: self.allow_mass_deletion,
+                allow_other_branches: self.allow_other_branches,
+            },
             diagnoses: None,
             todo: None,
         };
@@ -144,6 +162,7 @@ impl Wanted {
             priority: self.priority,
             depends_on: self.depends_on.clone(),
             spec,
+            defaults: Defaults::Repository { deliver: self.deliver.map(How::deliver) },
         })
     }
 
@@ -162,6 +181,10 @@ impl Wanted {
             ("base", self.base.is_some()),
             ("deliver", self.deliver.is_some()),
             ("allow-path", !self.allow_path.is_empty()),
+            ("setup", self.setup.is_some()),
+            ("expect-red-first", self.expect_red_first),
+            ("allow-mass-deletion", self.allow_mass_deletion),
+            ("allow-other-branches", self.allow_other_branches),
         ];
         if let Some((name, _)) = for_models.iter().find(|(_, given)| self.command.is_some() && *given) {
             let message = format!("--{name} is about a model, and a command does this work");

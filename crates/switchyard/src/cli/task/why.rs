@@ -1,6 +1,7 @@
-//! `switchyard task why`: what keeps a task where it is, who holds it, how its model was chosen, and what was found.
+//! `switchyard task why`: what keeps a task where it is, who holds it, every transition with its time and reason, how
+//! the model of each attempt was chosen, and what was found.
 
-use super::{document, document::Whole, show};
+use super::{document::Whole, explained, explained::Explained, log, show};
 use crate::{
     cli::{Global, moment::rfc3339},
     failure::Failure,
@@ -12,11 +13,8 @@ use switchyard_core::{
     compare::clean,
     task::{Receipt, TaskId},
 };
-use switchyard_engine::{
-    Context,
-    supervise::{TaskStatus, at_work, why},
-};
-use switchyard_store::RunRecord;
+use switchyard_engine::supervise::{TaskStatus, at_work, why};
+use switchyard_store::{Event, RunRecord};
 
 pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
@@ -33,7 +31,8 @@ pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
         Some((_, status)) if reason.is_empty() => status.why.clone(),
         _ => reason,
     };
-    let route = route(&context, &whole.runs).await;
+    let events = log::all(&context, id, &mut 0).await?;
+    let attempts = explained::attempts(&context, &whole.runs, &events).await;
     match global.format() {
         Format::Json => ui::json(&json!({
             "id": record.task.id,
@@ -41,19 +40,23 @@ pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
             "state": record.task.state.name(),
             "why": reason,
             "holder": holder.as_ref().map(|(run, status)| held_by(run, status)),
-            "route": route,
-            "attempts": whole.runs.iter().map(document::attempt).collect::<Vec<_>>(),
+            "route": attempts.iter().rev().find_map(|attempt| attempt.route.as_ref()),
+            "transitions": events.iter().map(transition).collect::<Vec<_>>(),
+            "attempts": attempts.iter().map(Explained::document).collect::<Vec<_>>(),
             "evidence": record.receipt,
         })),
-        Format::People => people(&whole, &reason, holder.as_ref(), route.as_ref()),
+        Format::People => people(&whole, &reason, holder.as_ref(), &events, &attempts),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// How the model of the newest try was chosen, as far as a dispatch has written it down.
-async fn route(context: &Context, runs: &[RunRecord]) -> Option<Value> {
-    let dispatch = runs.iter().rev().find_map(|run| run.dispatch)?;
-    context.store.dispatch(dispatch).await.ok().map(|dispatch| dispatch.route)
+/// The route of a claim is with its attempt, and need not be there twice.
+fn transition(event: &Event) -> Value {
+    let mut document = log::document(event);
+    if let Some(fields) = document.as_object_mut() {
+        fields.remove("route");
+    }
+    document
 }
 
 fn held_by(run: &RunRecord, status: &TaskStatus) -> Value {
@@ -69,7 +72,13 @@ fn held_by(run: &RunRecord, status: &TaskStatus) -> Value {
     })
 }
 
-fn people(whole: &Whole, reason: &str, holder: Option<&(&RunRecord, TaskStatus)>, route: Option<&Value>) {
+fn people(
+    whole: &Whole,
+    reason: &str,
+    holder: Option<&(&RunRecord, TaskStatus)>,
+    events: &[Event],
+    attempts: &[Explained<'_>],
+) {
     let task = &whole.record.task;
     let colon = if reason.is_empty() { "" } else { ": " };
     ui::frame(&format!("{} is {}{colon}{}", task.id, task.state.name(), clean(reason)));
@@ -78,15 +87,13 @@ fn people(whole: &Whole, reason: &str, holder: Option<&(&RunRecord, TaskStatus)>
         let model = status.model.as_deref().map(|model| format!(", with {model}")).unwrap_or_default();
         ui::result(&format!("held on {host} for {} s{model}", status.seconds.unwrap_or_default()));
     }
-    if let Some(reason) = route.and_then(|route| route["reason"].as_str()) {
-        ui::result(&format!("its model was chosen because: {}", clean(reason)));
-    }
+    events.iter().for_each(|event| ui::result(&log::line(event)));
     if !whole.runs.is_empty() {
-        ui::result(&show::tries(&whole.runs));
+        ui::result(&format!("\n{}", show::tries(&whole.runs)));
     }
+    attempts.iter().for_each(Explained::show);
     let receipt = whole.record.receipt.clone().and_then(|receipt| serde_json::from_value::<Receipt>(receipt).ok());
     if let Some(receipt) = receipt {
-        ui::result(&show::evidence(&receipt));
+        ui::result(&format!("\n{}", show::evidence(&receipt)));
     }
-    ui::note(&format!("every change: switchyard task log {}", task.id));
 }

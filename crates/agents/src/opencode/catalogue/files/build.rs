@@ -10,7 +10,7 @@ use super::{
     settings::{ProviderSettings, Settings},
 };
 use std::collections::{BTreeMap, BTreeSet};
-use switchyard_core::route::{Catalogue, Provider, Source, Status};
+use switchyard_core::route::{Catalogue, Models, Provider, Source, Status};
 
 pub(super) struct Sources<'a> {
     pub(super) places: &'a Places,
@@ -164,7 +164,7 @@ fn extend(drafts: &mut BTreeMap<String, Draft>, configured: &ProviderSettings, s
     }
 }
 
-fn finished(drafts: BTreeMap<String, Draft>) -> BTreeMap<String, switchyard_core::route::Model> {
+fn finished(drafts: BTreeMap<String, Draft>) -> Models {
     drafts
         .into_iter()
         .map(|(id, draft)| {

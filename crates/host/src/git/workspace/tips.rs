@@ -1,0 +1,85 @@
+//! Every tip that an attempt left: branches, stash, detached commits, unfinished operations, and what only a reflog
+//! knows.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+use super::super::{Git, GitError, within};
+use super::{KEPT, SOURCE, Workspace};
+
+/// Files in which git notes commits of an operation that is not finished.
+pub(super) const NOTES: [&str; 15] = [
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "ORIG_HEAD",
+    "BISECT_HEAD",
+    "BISECT_START",
+    "MERGE_AUTOSTASH",
+    "rebase-merge/orig-head",
+    "rebase-merge/stopped-sha",
+    "rebase-merge/autostash",
+    "rebase-apply/orig-head",
+    "rebase-apply/autostash",
+    "sequencer/head",
+    "sequencer/abort-safety",
+];
+
+impl Workspace {
+    /// Gives every tip a ref of ours, and adds it to those that are known. May be repeated. Returns the commits that
+    /// were made here and that a ref, a log or a note leads to.
+    pub(super) fn keep_tips(
+        &self,
+        git: &Git,
+        known: &mut HashMap<String, String>,
+    ) -> Result<HashSet<String>, GitError> {
+        let noted = self.noted();
+        let source = format!("--glob={SOURCE}/*");
+        let mut words = vec!["rev-list", "--parents", "--all", "--reflog", "--ignore-missing"];
+        words.extend(noted.iter().map(String::as_str));
+        words.extend(["--not", &self.record.base, &source, "--"]);
+        let listed = git.succeed(&within(&self.directory, &words))?;
+        let listed = String::from_utf8_lossy(&listed);
+        for tip in tips(&listed) {
+            let name = format!("{KEPT}/{tip}");
+            if known.get(&name).is_none_or(|at| at != tip) {
+                git.succeed(&["update-ref", &name, tip])?;
+                known.insert(name, tip.to_owned());
+            }
+        }
+        Ok(listed.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+    }
+
+    /// What may be the name of a commit; git leaves out those that are none.
+    fn noted(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for name in NOTES {
+            let text = fs::read_to_string(self.git_dir().join(name)).unwrap_or_default();
+            found.extend(text.split_whitespace().filter(|word| word.len() >= 40 && is_hex(word)).map(str::to_owned));
+        }
+        found
+    }
+}
+
+pub(super) fn is_hex(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The commits that are no parent of another. Each line has a commit and its parents.
+pub(super) fn tips(listed: &str) -> Vec<&str> {
+    let parents: HashSet<&str> = listed.lines().flat_map(|line| line.split(' ').skip(1)).collect();
+    listed.lines().filter_map(|line| line.split(' ').next()).filter(|commit| !parents.contains(commit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tips;
+
+    #[test]
+    fn a_tip_is_the_parent_of_no_other() {
+        assert_eq!(tips("c b\nb a\nd a\n"), ["c", "d"]);
+        assert_eq!(tips(""), [""; 0]);
+        assert_eq!(tips("m c d\nc b\nd b\nb\n"), ["m"]);
+    }
+}

@@ -1,0 +1,26 @@
+//! What a supervisor of work asks of git: branches, working trees, rebases, remotes. The real git, in repositories that
+//! know nothing of this machine's settings.
+
+mod bound;
+mod branches;
+mod busy;
+mod deaths;
+mod forwards;
+mod kinds;
+mod linked;
+mod mover;
+mod other_git;
+mod rebases;
+mod remotes;
+mod removals;
+mod scans;
+mod scene;
+mod settings;
+mod stage;
+mod users;
+mod workspace_deaths;
+mod workspace_losses;
+mod workspace_sources;
+mod workspace_states;
+mod workspaces;
+mod worktrees;

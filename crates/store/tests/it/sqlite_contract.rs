@@ -1,0 +1,40 @@
+//! The contract of every store, kept by SQLite.
+
+use crate::contract;
+use async_trait::async_trait;
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::path::PathBuf;
+use switchyard_store::{Store, sqlite::SqliteStore};
+use switchyard_testkit::Scratch;
+
+struct Sqlite(Scratch);
+
+impl Sqlite {
+    fn new() -> Self {
+        Self(switchyard_testkit::Scratch::of_test())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("switchyard.db")
+    }
+}
+
+#[async_trait]
+impl contract::Backend for Sqlite {
+    async fn fresh(&self) -> Box<dyn Store> {
+        Box::new(SqliteStore::open(&self.path()).await.unwrap())
+    }
+
+    async fn reopen(&self) -> Box<dyn Store> {
+        Box::new(SqliteStore::open_existing(&self.path()).await.unwrap())
+    }
+
+    async fn remove_events(&self) {
+        let options = SqliteConnectOptions::new().filename(self.path());
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query("DELETE FROM event").execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+}
+
+contract::suite!(Sqlite::new());

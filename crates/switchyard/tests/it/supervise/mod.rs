@@ -1,0 +1,33 @@
+//! The supervisor from outside: the binary, real git, real processes, and OpenCode, as a rule the fake one, with
+//! a scripted provider.
+
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod agents;
+mod cancel;
+mod checkout;
+mod crashes;
+mod crew;
+mod delivery;
+mod discard;
+mod filters;
+mod full_disk;
+mod git_calls;
+mod git_states;
+mod grace;
+mod hostile;
+mod hub;
+mod invariants;
+mod limits;
+mod linked;
+mod mixed;
+mod notices;
+mod permissions;
+mod pull_request_merges;
+mod pull_request_states;
+mod pull_requests;
+mod spec_run;
+mod unknown_costs;
+mod yard;
+
+pub use yard::Yard;
