@@ -44,8 +44,9 @@ fn yard() -> &'static Yard {
             with_models("packaged", Key::Config, &[other_package]),
             with_models("varied", Key::Config, &[variants]),
         ];
-        providers
-            .extend(["line", "falling", "tumbling", "limited", "mended", "mortal"].map(|id| plain(id, Key::Config)));
+        providers.extend(
+            ["line", "single", "falling", "tumbling", "limited", "mended", "mortal"].map(|id| plain(id, Key::Config)),
+        );
         Yard::new("direct", providers, &json!({"model": "line/m"}), TOML)
     })
 }
@@ -57,7 +58,7 @@ fn limit(yard: &Yard, provider: &str) {
 #[test]
 fn one_answer_with_the_key_wherever_it_is_and_no_server() {
     let yard = yard();
-    for provider in ["line", "inlogin", "invariable"] {
+    for provider in ["single", "inlogin", "invariable"] {
         let step = Step::chunks(["directly ", "answered"]).usage(Tokens::new(1003, 57).cached(211).reasoning(13));
         let key = yard.at(provider).script("one", vec![step]);
         let report = yard.dispatch(&["--via", "direct", "-m", &format!("{provider}/m"), &key]).expect_ok();
