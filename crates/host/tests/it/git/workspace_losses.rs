@@ -232,12 +232,11 @@ fn what_is_borrowed_stays_while_it_is_needed() {
 /// A directory that is removed at the end, on another file system than the tests use; `None` where there is none.
 fn other_file_system() -> Option<Elsewhere> {
     use std::os::unix::fs::MetadataExt;
-    let memory = Path::new("/dev/shm");
     let device = |path: &Path| path.metadata().map(|found| found.dev()).ok();
-    if device(memory)? == device(&std::env::current_exe().unwrap())? {
-        return None;
-    }
-    let place = memory.join(format!("switchyard-test-{}", std::process::id()));
+    let used = device(switchyard_testkit::Scratch::of_test().path())?;
+    let build = std::env::current_exe().ok()?.parent()?.to_owned();
+    let other = [PathBuf::from("/dev/shm"), build].into_iter().find(|place| device(place) != Some(used))?;
+    let place = other.join(format!("switchyard-test-{}", std::process::id()));
     fs::create_dir(&place).ok()?;
     Some(Elsewhere(place))
 }

@@ -67,8 +67,9 @@ case "$1 $2" in
     remote update-ref refs/heads/main "$commit" "$base"
     echo "$head" > "$hub/head-$number"
     echo "$commit" > "$hub/merged-$number"
-    echo MERGED > "$status"
-    echo "$number $4" >> "$hub/merges";;
+    # Before the state: a test that sees it merged counts it.
+    echo "$number $4" >> "$hub/merges"
+    echo MERGED > "$status";;
 "run view")
     test "$3 $4 $5 $7" = "--repo github.com/ann/app --job --log-failed" || exit 64
     printf 'build\tRun tests\t2026-05-01T10:00:00Z error: expected 42\n';;

@@ -11,7 +11,9 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
+use switchyard_testkit::eventually;
 
 /// The variable that has git write its ref transactions to a file.
 pub const TRACE: &str = "GIT_TRACE_REFS";
@@ -138,7 +140,7 @@ impl Made {
         }
         let (mut ids, mut subjects) = (BTreeSet::new(), BTreeSet::new());
         for repository in repositories {
-            for line in git_in(repository, &["log", "--all", "--format=%H %s"]).lines() {
+            for line in log_of(repository).lines() {
                 let (id, subject) = line.split_once(' ').unwrap_or((line, ""));
                 ids.insert(id.to_owned());
                 subjects.insert(subject.to_owned());
@@ -150,6 +152,20 @@ impl Made {
         let missing = self.commits.iter().filter(|(commit, _)| !ids.contains(*commit));
         missing.filter(|entry| !rebased(entry)).map(|(commit, _)| commit.clone()).collect()
     }
+}
+
+/// Its commits with their subjects; nothing of a workspace that is removed meanwhile, since its work was delivered before.
+fn log_of(repository: &Path) -> String {
+    let mut log = None;
+    eventually("the commits of a repository", Duration::from_secs(20), || {
+        let mut git = Command::new("git");
+        let output = git.arg("-C").arg(repository).args(["log", "--all", "--format=%H %s"]).output().expect("git runs");
+        if output.status.success() {
+            log = Some(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        log.is_some() || !repository.exists()
+    });
+    log.unwrap_or_default()
 }
 
 /// Every workspace below the data directory, and the repositories that agents made in them.
