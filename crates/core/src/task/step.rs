@@ -2,7 +2,7 @@
 
 use super::{
     Answered, Asked, Cause, Change, Deliver, Delivered, Effect, Event, Failure, Next, PermissionReply, Place,
-    Redelivery, Resumed, Rules, Stage, State, Step, Tally, TaskId, TaskSpec, announcement::announced, next,
+    Redelivery, Resumed, Rules, Stage, State, Step, Tally, TaskId, TaskSpec, Wait, announcement::announced, next,
 };
 use crate::{
     pattern::FailureMode,
@@ -59,6 +59,8 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             State::Waiting { until, wait, detail }
         }
         (State::Queued | State::Waiting { .. }, Event::Block { cause, detail }) => State::Blocked { cause, detail },
+        // What it waited for has happened: its moment was only to look whether that was missed.
+        (State::Waiting { wait: Wait::Entries, .. }, Event::Wake) => State::Queued,
         // A clock that is before the last change has been set back: what was to be waited for cannot be known any more.
         (State::Waiting { until, .. }, Event::Wake) if *until <= now || now < task.changed_at => State::Queued,
         (State::Starting { stage }, Event::Start) => begun(stage),
@@ -88,8 +90,16 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             });
             State::Running
         }
+        (State::Running, Event::Decide { decided }) if task.spec.contest.is_some() => {
+            told = Some(format!("{} by {} won the contest", decided.entry, decided.model));
+            after.tally.contest = Some(decided);
+            State::Running
+        }
         (State::Running | State::Asking { .. }, Event::Worked) => {
             (after.tally.losses, after.tally.afresh) = (0, false);
+            if let Some(decided) = &mut after.tally.contest {
+                decided.taken = true;
+            }
             State::Evaluating
         }
         (State::Evaluating, Event::Approve { head }) => {
@@ -211,6 +221,14 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
     let mut effects = Vec::from_iter(learned);
     effects.extend(announced(task, &after.state, rules, now));
     Ok(Step { task: after, effects, change, resumed })
+}
+
+impl Task {
+    /// The task that its cost counts for: an entry has no budget of its own.
+    #[must_use]
+    pub fn charged_to(&self) -> &TaskId {
+        self.spec.entry_of.as_ref().unwrap_or(&self.id)
+    }
 }
 
 fn asks(state: &State, id: &str) -> bool {
