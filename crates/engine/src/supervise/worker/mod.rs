@@ -7,6 +7,7 @@ mod after_merge;
 mod agent;
 mod clean;
 mod collect;
+mod contest;
 mod deliver;
 mod direct;
 mod discard;
@@ -61,6 +62,7 @@ use crate::{
     claims::{self, Taken},
     owner::{same_machine, this_process},
 };
+use contest::Found;
 use deliver::Handed;
 use ended::Ended;
 use life::Life;
@@ -195,6 +197,17 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
         return step(context, record, postpone, With { note, ..With::default() }).await;
     }
     end_earlier(context, record).await?;
+    let record = &match contest::find_winner(context, record, life).await? {
+        Found::Winner(record) => record,
+        Found::Later(postpone) => {
+            let note = RunNote { outcome: Some("given back".to_owned()), ..RunNote::default() };
+            return step(context, record, postpone, With { note, ..With::default() }).await;
+        }
+        Found::Nothing(ended) => return worked(context, record, &ended).await,
+    };
+    if !matches!(record.task.state, State::Running) {
+        return Ok(record.clone());
+    }
     let ended = match place::given(&record.task) {
         Some(place) => {
             fault(context, "placed");
@@ -205,6 +218,11 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
     if life.is_over() {
         return Err(WorkError::Over);
     }
+    worked(context, record, &ended).await
+}
+
+/// Writes down how the agent ended.
+async fn worked(context: &Context, record: &TaskRecord, ended: &Ended) -> Result<Box<TaskRecord>, WorkError> {
     let note = RunNote {
         answered: ended.answered.clone(),
         cost: Some((ended.cost, ended.cost_known)),
@@ -277,6 +295,8 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
         Ok(findings) => match judge(&record.task.spec, &findings) {
             Judgement::Good { mut reasons } => {
                 let said = match &place {
+                    // The judge of a contest has compared it by then.
+                    Some(_) if is_of_winner(&record.task, &findings) => Opinion::NotAsked,
                     Some(place) => opinion(context, &record.task, place, &findings, life.stop()).await,
                     None => Opinion::NotAsked,
                 };
@@ -310,6 +330,12 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
         }
     }
     conclude(context, record, event, reasons, findings).await
+}
+
+/// Whether the work is that of a contest's winner, as it was taken.
+fn is_of_winner(task: &Task, findings: &Findings) -> bool {
+    let head = findings.head.as_ref().map(|head| head.commit.as_str());
+    task.tally.contest.as_ref().is_some_and(|decided| Some(decided.head.as_str()) == head)
 }
 
 /// Writes the verdict down, with the evidence that it rests on.
