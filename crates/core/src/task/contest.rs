@@ -127,7 +127,7 @@ pub struct Entry {
 /// Which entries can win.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Field {
-    Nobody,
+    Empty,
     One(usize),
     /// The evidence does not tell these apart.
     Several(Vec<usize>),
@@ -143,7 +143,7 @@ pub fn field(entries: &[Entry]) -> Field {
     let green = of(&|entry| done(entry) && entry.verify == EntryCheck::Green);
     let good = if green.is_empty() { of(&done) } else { green };
     match good.as_slice() {
-        [] => Field::Nobody,
+        [] => Field::Empty,
         [one] => Field::One(*one),
         _ => Field::Several(good),
     }
@@ -160,7 +160,7 @@ pub struct Verdict {
 
 /// For people: why no entry can win, and the next command.
 #[must_use]
-pub fn nobody_won(contest: &TaskId, entries: &[Entry]) -> String {
+pub fn no_winner(contest: &TaskId, entries: &[Entry]) -> String {
     let ends: Vec<String> = entries
         .iter()
         .map(|Entry { id, model, phase, reason, .. }| {

@@ -142,7 +142,7 @@ fn climb(
     // A model that was named stays: whoever named it did not ask for a dearer one.
     let may_rise = spec.model.is_none() && spec.contest.is_none() && strategy != Strategy::Direct;
     let tier = match strategy {
-        // The tier that was asked for, whichever model stood in for it.
+        // The tier that was asked for, whichever model substitutes for it.
         Strategy::Cascade => tally.tier.as_deref().or(strategy.first_tier(&rules.tier_order)),
         Strategy::Auto | Strategy::Direct | Strategy::Best => tier,
     };

@@ -32,7 +32,7 @@ pub use breaker::{Breaker, Ending, breaker};
 pub use circles::{Circles, Turn};
 pub use contest::{
     BadContest, Contest, Decided, Entry, EntryCheck, EntryWork, Field, Readiness, Verdict, WHOLE, by_judge, by_rule,
-    field, group_entries, margin, nobody_won, only_one, readiness, share,
+    field, group_entries, margin, no_winner, only_one, readiness, share,
 };
 pub use dependency::{Dependency, Presence, not_in_base};
 pub use event::{Asked, Change, Effect, Event, Notice, Redelivery, Resumed, Step};

@@ -97,13 +97,11 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
         }
         (State::Running | State::Asking { .. }, Event::Worked) => {
             (after.tally.losses, after.tally.afresh) = (0, false);
-            if let Some(decided) = &mut after.tally.contest {
-                decided.taken = true;
-            }
             State::Evaluating
         }
         (State::Evaluating, Event::Approve { head }) => {
             learned = Some(Effect::Learn { good: true, failure: None });
+            takes(&mut after);
             (after.tally.limits, after.tally.troubles) = (0, 0);
             approved(task, head)
         }
@@ -111,6 +109,10 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             learned = Some(Effect::Learn { good: false, failure: Some(failure.clone()) });
             let by = (tier.as_deref(), model.as_deref());
             told = Some(failure.detail.clone());
+            // What only the environment spoiled is taken again.
+            if failure.mode == FailureMode::Logic {
+                takes(&mut after);
+            }
             failed(&mut after, &failure, by, resume, rules, now)
         }
         (State::Delivering { .. } | State::Review { .. }, Event::Propose { url, head, until, assessed })
@@ -294,6 +296,13 @@ fn revised(
                 format!("its reviewers asked for changes {} times; look, and say retry or cancel", record.rounds);
             State::Blocked { cause: Cause::Needs, detail }
         }
+    }
+}
+
+/// The work of a contest's winner is the task's own from here on.
+fn takes(task: &mut Task) {
+    if let Some(decided) = &mut task.tally.contest {
+        decided.taken = true;
     }
 }
 

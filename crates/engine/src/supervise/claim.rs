@@ -164,13 +164,15 @@ pub(crate) async fn claim(
         Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
         Ok(Some(Became::NoMoney { ceiling, settled, reserved })) => {
             let until = now.saturating_add(micros(context.config.supervise.look_every));
+            let limit = reservation.as_ref().is_some_and(|reservation| reservation.is_of_task(ceiling));
+            let is_spent = record.task.spec.entry_of.is_some() && limit && reserved == 0;
             let over = reservation.map(|reservation| reservation.refused(ceiling, settled, reserved));
             let detail = match over {
                 Some(over) => format!("the budget has no room for it now: {}", over.why),
                 None => "the budget has no room for it now".to_owned(),
             };
-            // Nothing that runs will give any of it back.
-            let event = if record.task.spec.entry_of.is_some() && reserved == 0 {
+            // Nothing that runs gives any of it back, and no new day does.
+            let event = if is_spent {
                 Event::Block { cause: Cause::Budget, detail }
             } else {
                 Event::Postpone { until, wait: Wait::Budget, detail }

@@ -16,7 +16,7 @@ use switchyard_core::{
     config::micros,
     task::{
         Cause, Contest, Deliver, Delivered, Entry, EntryCheck, EntryWork, Event, Field, Phase, Readiness, Receipt,
-        State, Task, TaskId, TaskSpec, Verdict, Wait, field, nobody_won, readiness, share,
+        State, Task, TaskId, TaskSpec, Verdict, Wait, field, no_winner, readiness, share,
     },
 };
 use switchyard_host::clock::now_micros;
@@ -145,10 +145,10 @@ pub(super) async fn before_claim(context: &Context, record: &TaskRecord) -> Resu
         }
         Readiness::Decide => {
             let entries = entries(context, task).await?;
-            if field(&entries) != Field::Nobody {
+            if field(&entries) != Field::Empty {
                 return Ok(None);
             }
-            let detail = nobody_won(&task.id, &entries);
+            let detail = no_winner(&task.id, &entries);
             keep(context, task, &found, &entries, None, &detail).await?;
             Ok(Some(Event::Block { cause: Cause::Exhausted, detail }))
         }

@@ -302,11 +302,8 @@ fn the_precedence_is_contest_request_agent_pattern_text_default() {
     world.advice.agent = Some(AgentWish { agent: "docs".into(), model: "local/eyes".into() });
     assert_eq!(default(&world).model.to_string(), "local/eyes");
     assert_eq!(world.resolve("local/thinker", Needs::default()).unwrap().rule, Rule::Explicit);
-    let won = |winner: &str| {
-        let said = "it won t001 1d ago by 40 %".to_owned();
-        Some(ContestAdvice { winner: winner.parse().ok(), said })
-    };
-    world.advice.contest = won("openai/gpt-6-sol");
+    let said = "it won t001 1d ago by 40 %".to_owned();
+    world.advice.contest = Some(ContestAdvice { winner: Some(ModelRef::new("openai", "gpt-6-sol")), said });
     let found = default(&world);
     assert_eq!((found.model.to_string().as_str(), found.rule), ("openai/gpt-6-sol", Rule::Contest));
     assert_eq!(found.task_type.as_deref(), Some("code-review"));

@@ -68,14 +68,14 @@ fn evidence_decides_before_anything_else() {
     let none = |number| entry(number, Phase::Done, EntryCheck::None, 1, 1);
     let red = |number| entry(number, Phase::Failed, EntryCheck::Red, 1, 1);
     let table = [
-        (vec![red(1), red(2)], Field::Nobody),
-        (vec![red(1), entry(2, Phase::Blocked, EntryCheck::None, 0, 0)], Field::Nobody),
+        (vec![red(1), red(2)], Field::Empty),
+        (vec![red(1), entry(2, Phase::Blocked, EntryCheck::None, 0, 0)], Field::Empty),
         (vec![red(1), done(2, 9, 9)], Field::One(1)),
         (vec![none(1), done(2, 9, 9)], Field::One(1)),
         (vec![done(1, 1, 1), red(2), done(3, 1, 1)], Field::Several(vec![0, 2])),
         (vec![none(1), red(2)], Field::One(0)),
         (vec![none(1), none(2)], Field::Several(vec![0, 1])),
-        (vec![Entry { work: None, ..done(1, 1, 1) }, red(2)], Field::Nobody),
+        (vec![Entry { work: None, ..done(1, 1, 1) }, red(2)], Field::Empty),
     ];
     for (entries, wanted) in table {
         assert_eq!(field(&entries), wanted, "{entries:?}");
@@ -85,7 +85,7 @@ fn evidence_decides_before_anything_else() {
     assert_eq!((verdict.winner, verdict.margin), (1, WHOLE));
     assert!(verdict.reason.contains("acme/2 is the only one of 2 entries whose verify commands are green"));
     assert_eq!(only_one(&[none(1), red(2)], 0).unwrap().margin, WHOLE / 2, "nothing verified it");
-    let why = nobody_won(&id("t001"), &[red(1), red(2)]);
+    let why = no_winner(&id("t001"), &[red(1), red(2)]);
     for words in ["t001.1 by acme/1 is failed: trouble 1", "t001.2 by acme/2", "`switchyard task retry t001`"] {
         assert!(why.contains(words), "{words}: {why}");
     }
@@ -203,6 +203,14 @@ fn a_decision_is_kept_until_the_task_begins_anew() {
     assert!(decided_task.change.detail.contains("t001.2 by acme/b won"), "{:?}", decided_task.change);
     assert!(step(&task(State::Running), event(), &rules(), NOW).is_err(), "no other task has a contest");
     assert!(step(&contest_task(State::Evaluating), event(), &rules(), NOW).is_err());
+    let after = |event: Event| {
+        let task = Task { state: State::Evaluating, ..decided_task.task.clone() };
+        step(&task, event, &rules(), NOW).unwrap().task.tally.contest.unwrap().taken
+    };
+    let refuse = |failure| Event::Refuse { failure, tier: None, model: None, resume: None };
+    assert!(after(Event::Approve { head: "c1".into() }));
+    assert!(after(refuse(logic("red"))), "the winner's model goes on from there");
+    assert!(!after(refuse(Failure::environment("disk", "full"))), "it is taken again");
     let blocked = Task { state: State::Failed { detail: String::new() }, ..decided_task.task };
     let again = step(&blocked, Event::Retry, &rules(), NOW).unwrap().task;
     assert_eq!(again.tally.contest, Some(decided()), "the winner's model goes on");
@@ -210,7 +218,7 @@ fn a_decision_is_kept_until_the_task_begins_anew() {
 }
 
 #[test]
-fn an_entry_tells_its_contest_and_nobody_else() {
+fn an_entry_wakes_its_contest_and_sends_no_notice() {
     let rules = Rules { diagnose: Diagnose::Once, ..rules() };
     let exhausted = || Event::Block { cause: Cause::Exhausted, detail: "no".into() };
     let settled = step(&entry_task(State::Queued), exhausted(), &rules, NOW).unwrap();

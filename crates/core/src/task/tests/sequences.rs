@@ -187,7 +187,7 @@ fn keeps(before: &Task, event: &Event, step: &Step, now: i64) -> Result<(), Test
 fn the_walks_lead_everywhere() {
     let (rules, mut runner) = (rules(), TestRunner::deterministic());
     let mut reached = BTreeSet::new();
-    for _ in 0..400 {
+    for _ in 0..2000 {
         let walk = (any_task(), vec(any_event(), 150)).new_tree(&mut runner).unwrap();
         let (mut task, events) = walk.current();
         for event in events {

@@ -26,7 +26,7 @@ use switchyard_core::{
     duration::Limit,
     route::{Needs, Selector},
     task::{
-        Decided, End, Entry, Event, Field, Phase, Stop, Task, Verdict, Wait, by_judge, by_rule, field, nobody_won,
+        Decided, End, Entry, Event, Field, Phase, Stop, Task, Verdict, Wait, by_judge, by_rule, field, no_winner,
         only_one,
     },
 };
@@ -64,8 +64,8 @@ pub(super) async fn find_winner(context: &Context, record: &TaskRecord, life: &L
         let detail = "an entry of the contest was tried again".to_owned();
         return Ok(Found::Later(Event::Postpone { until: contest::later(context), wait: Wait::Entries, detail }));
     }
-    if field(&entries) == Field::Nobody {
-        return Ok(Found::Nothing(Ended::with(End::Blocked { message: nobody_won(&task.id, &entries) })));
+    if field(&entries) == Field::Empty {
+        return Ok(Found::Nothing(Ended::with(End::Blocked { message: no_winner(&task.id, &entries) })));
     }
     let known = context.store.contest(&verdict_id(task, &records)).await?;
     let winner = match known.as_ref().and_then(winner_of) {
@@ -102,7 +102,7 @@ fn winner_of(record: &ContestRecord) -> Option<usize> {
 
 async fn verdict(context: &Context, task: &Task, entries: &[Entry], life: &Life) -> Result<Option<Verdict>, WorkError> {
     let tied = match field(entries) {
-        Field::Nobody => return Ok(None),
+        Field::Empty => return Ok(None),
         Field::One(one) => return Ok(only_one(entries, one)),
         Field::Several(several) => several,
     };

@@ -30,6 +30,7 @@ mod standby;
 mod start;
 mod talk;
 mod tier;
+mod todo_claim;
 mod verify;
 mod workspace;
 
@@ -59,7 +60,6 @@ use super::{
 };
 use crate::{
     Context,
-    claims::{self, Taken},
     owner::{same_machine, this_process},
 };
 use contest::Found;
@@ -73,16 +73,10 @@ use switchyard_core::{
     ErrorClass,
     config::micros,
     pattern::FailureMode,
-    task::{
-        Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, Wait, judge,
-    },
+    task::{Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, judge},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{RunNote, RunRecord, StoreError, TaskRecord};
-
-/// How long a task rests that somebody else has claimed, or that could not be claimed, in microseconds.
-const CLAIMED: i64 = 600_000_000;
-const UNREACHABLE: i64 = 120_000_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
@@ -192,7 +186,7 @@ async fn step(context: &Context, record: &TaskRecord, event: Event, with: With) 
 
 /// Has the work done. How the agent ended is written down before anything is made of it.
 async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<Box<TaskRecord>, WorkError> {
-    if let Some(postpone) = elsewhere(context, &record.task).await {
+    if let Some(postpone) = todo_claim::elsewhere(context, &record.task).await {
         let note = RunNote { outcome: Some("given back".to_owned()), ..RunNote::default() };
         return step(context, record, postpone, With { note, ..With::default() }).await;
     }
@@ -243,21 +237,6 @@ async fn end_earlier(context: &Context, record: &TaskRecord) -> Result<(), WorkE
         end_processes(context, &run.task, run.epoch, None).await;
     }
     Ok(())
-}
-
-/// A task that was written down in TODO.md is claimed there as well, which is the lock between stores. When that
-/// cannot be had, the claim here is given back.
-async fn elsewhere(context: &Context, task: &Task) -> Option<Event> {
-    task.spec.todo.as_ref()?;
-    let later = |rest: i64, wait, detail| Event::Postpone { until: now_micros().saturating_add(rest), wait, detail };
-    match claims::take(context, task).await {
-        Ok(Taken::Confirmed | Taken::Local | Taken::NotNeeded | Taken::Unconfirmed(_)) => None,
-        Ok(Taken::Lost { by }) => Some(later(CLAIMED, Wait::Claim, format!("{by} has claimed it in TODO.md"))),
-        Ok(Taken::Offline(why)) => {
-            Some(later(UNREACHABLE, Wait::Trouble, format!("it could not be claimed in TODO.md: {why}")))
-        }
-        Err(fault) => Some(later(UNREACHABLE, Wait::Trouble, format!("it could not be claimed in TODO.md: {fault}"))),
-    }
 }
 
 fn current(runs: &[RunRecord], epoch: i64) -> Option<&RunRecord> {
