@@ -95,7 +95,7 @@ fn the_green_one_is_delivered_and_the_other_can_be_looked_at() {
     let step = contest_step(&found);
     assert_eq!([&found["rule"], &found["model"]["model"]], ["contest", "beta"], "{found:#}");
     assert!(step["chosen"] == true && step["why"].as_str().is_some_and(|why| why.contains("by 100 %")), "{found:#}");
-    let other = route(&["--task-type", "documentation"]);
+    let other = route(&["--task-type", "docs-generation"]);
     assert_eq!(
         (contest_step(&other)["chosen"] == true, contest_step(&other)["why"].as_str()),
         (false, Some("none was held"))
@@ -113,27 +113,27 @@ fn contest_step(route: &Value) -> Value {
 
 #[test]
 fn a_judge_compares_what_is_green_in_both_orders() {
-    let yard = Yard::with("contest-judge", "judge_model = \"scripted/odd\"\n");
+    let yard = Yard::with("contest-judge", "judge_model = \"scripted/eyes\"\n");
     writes(&yard, "alpha", "42\nplain\n");
     writes(&yard, "beta", "42\nGOLD\n");
-    judges(&yard, "odd", "GOLD");
-    let id = contest(&yard, &["--deliver", "merge", "--task-type", "code-review"]);
+    judges(&yard, "eyes", "GOLD");
+    let id = contest(&yard, &["--task-type", "code-review"]);
     yard.settle();
     let task = yard.task(&id);
     assert_eq!((&task["phase"], &task["contest"]["winner"]), (&json!("done"), &json!(B)), "{task:#}");
-    assert!(task["contest"]["reason"].as_str().is_some_and(|why| why.contains("scripted/odd found")), "{task:#}");
-    assert!(yard.git(&["show", "main:answer.txt"]).contains("GOLD"));
+    assert!(task["contest"]["reason"].as_str().is_some_and(|why| why.contains("scripted/eyes found")), "{task:#}");
+    assert!(yard.git(&["show", &format!("switchyard/{id}:answer.txt")]).contains("GOLD"));
     let ledger = yard.env.provider.ledger();
-    let passes: Vec<_> = ledger.entries.iter().filter(|entry| entry.model == "odd").collect();
+    let passes: Vec<_> = ledger.entries.iter().filter(|entry| entry.model == "eyes").collect();
     assert_eq!(passes.len(), 2, "one pass for each order");
     let orders: Vec<Vec<String>> =
         passes.iter().map(|pass| shown(&pass.last_user_text).into_iter().map(|(_, text)| text).collect()).collect();
     assert_eq!(orders[0], orders[1].iter().rev().cloned().collect::<Vec<_>>());
-    assert!(!passes.iter().any(|pass| pass.last_user_text.contains("alpha")), "nobody is named");
+    assert!(!passes.iter().any(|pass| pass.last_user_text.contains("alpha")), "no model is named");
     assert_eq!(usd(&task["cost_usd"]), ledger.total_reported().cost, "the judge is paid by the contest");
 
     // A judge that goes by the order decides nothing, and a rule does.
-    judges(&yard, "odd", "no such word");
+    judges(&yard, "eyes", "no such word");
     let id = contest(&yard, &[]);
     yard.settle();
     let contest = &yard.task(&id)["contest"];
@@ -247,7 +247,7 @@ fn what_makes_no_contest_is_refused_before_anything_is_added() {
     refused(&["--strategy", "contest"], "a contest needs 2 to 10 different models, and 0 were named");
     refused(&["--strategy", "contest", "-m", A], "and 1 were named");
     refused(&["--strategy", "contest", "-m", A, "-m", A], "is named twice");
-    refused(&["--strategy", "contest", "-m", A, "-m", "tier:haiku"], "is no model");
+    refused(&["--strategy", "contest", "-m", A, "-m", "node:fast"], "is no model");
     refused(&["--strategy", "contest", "-m", A, "-m", B, "--tier", "haiku"], "--tier says nothing");
     refused(&["--strategy", "contest", "-m", A, "-m", B, "--command", "true"], "is about a model");
     refused(&["--strategy", "contest", "-m", A, "-m", B, "--in-place"], "work in place");
@@ -272,11 +272,11 @@ fn a_judge_of_prompts_holds_a_contest_too() {
     let yard = Yard::new("contest-prompt");
     yard.env.provider.act("alpha", |_| Step::text("lead"));
     yard.env.provider.act("beta", |_| Step::text("GOLD"));
-    judges(&yard, "odd", "GOLD");
+    judges(&yard, "eyes", "GOLD");
     let prompt = "Review this diff for bugs";
     let typed = yard.env.run(&["route", "--json", prompt]).expect_code(0).json();
     assert!(typed["task_type"].is_string() && typed["rule"] != "contest", "the text has a kind: {typed:#}");
-    let batch = ["dispatch", "--json", "-m", A, "-m", B, "--judge", "scripted/odd", prompt];
+    let batch = ["dispatch", "--json", "-m", A, "-m", B, "--judge", "scripted/eyes", prompt];
     assert_eq!(yard.env.run(&batch).expect_code(0).json()["verdict"]["winner"], B);
     let found = yard.env.run(&["route", "--json", prompt]).expect_code(0).json();
     assert_eq!([&found["rule"], &found["model"]["model"]], ["contest", "beta"], "{found:#}");

@@ -10,10 +10,10 @@ use switchyard_scripted::{Gate, Step};
 const HANGS: Duration = Duration::from_secs(400);
 
 fn yard(name: &str) -> Yard {
-    let yard = Yard::with(name, "effect_lease = \"3s\"\njudge_model = \"scripted/odd\"\n");
+    let yard = Yard::with(name, "effect_lease = \"3s\"\njudge_model = \"scripted/eyes\"\n");
     writes(&yard, "alpha", "42\nplain\n");
     writes(&yard, "beta", "42\nGOLD\n");
-    judges(&yard, "odd", "GOLD");
+    judges(&yard, "eyes", "GOLD");
     yard
 }
 
@@ -41,7 +41,7 @@ fn a_death_at_any_place_of_a_contest_is_made_good() {
         }
         yard.settle();
         expect_one_winner(&yard, &id);
-        let requests = ["alpha", "beta", "odd"].map(|model| asked(&yard, model));
+        let requests = ["alpha", "beta", "eyes"].map(|model| asked(&yard, model));
         assert_eq!(requests, [2, 2, 2], "{place}: nothing was asked twice");
         let commits = yard.git(&["log", "--format=%s", "main"]);
         assert_eq!(commits.lines().filter(|subject| subject.starts_with(&id)).count(), 1, "{place}: {commits}");
@@ -67,12 +67,12 @@ fn entries_and_a_judge_that_are_killed_at_work_are_followed_by_others() {
     gate.open();
     let judged = Gate::default();
     let waits = judged.clone();
-    yard.env.provider.act("odd", move |said| {
+    yard.env.provider.act("eyes", move |said| {
         let shown = crate::judge::shown(&said.last().expect("a prompt").text);
         let best = shown.iter().position(|(_, text)| text.contains("GOLD")).unwrap_or(0);
         Step::structured(crate::judge::verdict(&shown, best)).at(&waits)
     });
-    yard.pulse_until("the judge to be asked", || asked(&yard, "odd") >= 2);
+    yard.pulse_until("the judge to be asked", || asked(&yard, "eyes") >= 2);
     kill();
     judged.open();
     yard.settle();
