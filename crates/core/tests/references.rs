@@ -15,8 +15,8 @@ use switchyard_core::{
     pattern::FailureMode,
     pull_request::{Assessed, Assessment, PullRequestState},
     task::{
-        Asked, Cause, Deliver, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest, Phase, Place,
-        Redelivery, Rules, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
+        Asked, Cause, Contest, Decided, Deliver, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest,
+        Phase, Place, Redelivery, Rules, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
     },
 };
 
@@ -84,6 +84,7 @@ fn events() -> Vec<Event> {
         Event::Answer { request: request().id, answer: PermissionReply::Allow, by: "ann".into() },
         Event::Proceed { request: request().id, answer: None },
         Event::Proceed { request: request().id, answer: Some(PermissionReply::Allow) },
+        Event::Decide { decided: decided() },
         Event::Worked,
         Event::Approve { head: head.clone() },
     ];
@@ -122,6 +123,11 @@ fn events() -> Vec<Event> {
     events
 }
 
+fn decided() -> Decided {
+    let entry = "t001.1".parse().expect("an id");
+    Decided { entry, model: "p/m".into(), base: "abc".into(), head: "def".into(), taken: false }
+}
+
 fn tasks(state: &State) -> Vec<Task> {
     let id: TaskId = "t001".parse().expect("an id");
     let spec = json!({"description": "d", "repository": "/r", "base": "main", "agent": {"kind": "opencode"}});
@@ -131,13 +137,14 @@ fn tasks(state: &State) -> Vec<Task> {
         for (place, attempts, losses) in
             [(Place::Worktree, None, 0), (Place::Worktree, Some(1), 1), (Place::Directory, None, 0)]
         {
+            let contest = (place == Place::Worktree && losses == 0).then(|| Contest { models: Vec::new() });
             tasks.push(Task {
                 id: id.clone(),
                 batch: None,
                 parent: None,
                 priority: 0,
                 depends_on: Vec::new(),
-                spec: TaskSpec { deliver, place, attempts, ..spec.clone() },
+                spec: TaskSpec { deliver, place, attempts, contest: contest.clone(), ..spec.clone() },
                 state: state.clone(),
                 tally: Tally { losses, ..Tally::default() },
                 epoch: 1,

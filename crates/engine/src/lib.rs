@@ -12,6 +12,7 @@ pub mod choose;
 pub mod claims;
 mod classification;
 pub mod conformance;
+mod contests;
 pub mod context;
 pub mod council;
 pub mod demo;

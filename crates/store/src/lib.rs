@@ -7,6 +7,7 @@
 //! transaction.
 
 mod budget;
+mod contests;
 mod error;
 mod job;
 mod jobs;
@@ -19,6 +20,7 @@ mod tasks;
 mod words;
 
 pub use budget::{Alert, Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
+pub use contests::{ContestRecord, Contests};
 pub use error::{ErrorKind, StoreError};
 pub use job::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, NewJob, WorkerRecord};
 pub use jobs::Jobs;
@@ -49,7 +51,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// Times are microseconds since the Unix epoch, given by the caller: the store has no clock.
 #[async_trait]
-pub trait Store: Jobs + Tasks + Debug + Send + Sync {
+pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// Records that a dispatch is about to run. The same id again is a conflict.
     async fn begin_dispatch(&self, dispatch: &NewDispatch) -> Result<()>;
 

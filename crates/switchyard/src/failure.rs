@@ -231,6 +231,10 @@ impl From<AddError> for Failure {
             AddError::OnItself(_) | AddError::Cycle(_) => Self::usage(message, "leave one of the dependencies out"),
             AddError::InPlace => Self::usage(message, "name a command with --command, or leave --in-place out"),
             AddError::NothingToFail => Self::usage(message, "give one with --verify, or leave --expect-red-first out"),
+            AddError::Contest(_) | AddError::NoModel(_) => {
+                Self::usage(message, "name each model once, as in `--strategy contest --model P/A --model P/B`")
+            }
+            AddError::LongId(_) => Self::usage(message, "name the task with a shorter --id"),
             AddError::Choice(refusal) => refusal.into(),
             AddError::Store(error) if error.kind() == ErrorKind::Conflict => {
                 Self::usage(message, "see what there is with `switchyard task list` and `switchyard batch list`")

@@ -46,6 +46,10 @@ impl Config {
                 faults.push((format!("budget.{name}"), format!("{high} is not between {low} and 100")));
             }
         }
+        if self.contest.min_margin > 100 {
+            let fault = format!("{} is not between 0 and 100", self.contest.min_margin);
+            faults.push(("contest.min_margin".into(), fault));
+        }
         self.check_patterns(faults);
         self.check_supervise(faults);
         for (name, repository) in &self.repository {

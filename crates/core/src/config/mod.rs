@@ -23,7 +23,7 @@ pub use comments::{Section, sections};
 pub use jobs::{Access, Jobs, WorkerProfile, Workflow};
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use merging::{Grep, MergeCheck, MergeMethod, Merging};
-pub use repository::{Repository, Strategy};
+pub use repository::Repository;
 pub use routing::{
     Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
     Score, Tag, Via,
@@ -58,6 +58,7 @@ pub struct Config {
     pub batch: Batch,
     pub consensus: Rule,
     pub supervise: Supervise,
+    pub contest: Contest,
     pub repository: BTreeMap<String, Repository>,
     pub permissions: Permissions,
     pub jobs: Jobs,
@@ -99,6 +100,14 @@ pub enum PermissionAnswer {
     Reject,
     /// This one request is allowed.
     Once,
+}
+
+/// Which contests decide about later requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contest {
+    pub max_age: Limit,
+    /// In percent.
+    pub min_margin: u32,
 }
 
 /// What happens when the agent of a supervised task asks for a permission.

@@ -1,7 +1,7 @@
 //! What holds for one repository of the user's. Only the user's own configuration says it: these commands are run.
 
 use super::{MergeCheck, MergeMethod, Merging};
-use crate::task::{Agent, Deliver, Place, TaskSpec};
+use crate::task::{Agent, Deliver, Place, Strategy, TaskSpec};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::path::Path;
 
@@ -23,6 +23,7 @@ pub struct Repository {
     pub batch: String,
     /// The tier of tasks that name no model, tier or kind of task. Empty: it is chosen.
     pub tier: String,
+    /// How the attempts of tasks that name no strategy follow each other. A contest has to name its models.
     pub strategy: Strategy,
     /// Where tasks that do not say may change something. Empty: everywhere.
     #[serde(deserialize_with = "one_or_many")]
@@ -32,15 +33,6 @@ pub struct Repository {
     pub merge_method: MergeMethod,
     /// What is checked on the merge commit of a pull request. A task whose checks fail is opened again.
     pub after_merge: Vec<MergeCheck>,
-}
-
-/// How the tries of a task follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Strategy {
-    /// One model at a time, and a stronger tier after failures.
-    #[default]
-    Auto,
 }
 
 impl Repository {
@@ -59,8 +51,15 @@ impl Repository {
             spec.allow_paths.clone_from(&self.allow_paths);
         }
         spec.deliver = deliver.or(self.deliver).unwrap_or(spec.deliver);
-        let chosen = spec.model.is_some() || spec.tier.is_some() || spec.task_type.is_some();
-        if matches!(spec.agent, Agent::Opencode { .. }) && !chosen {
+        if spec.contest.is_some() || !matches!(spec.agent, Agent::Opencode { .. }) {
+            return;
+        }
+        let named = spec.model.is_some() || spec.tier.is_some();
+        // What a task names itself comes before a strategy that would choose something else.
+        if !(named && self.strategy.chooses_tier()) && self.strategy != Strategy::default() {
+            spec.strategy = spec.strategy.or(Some(self.strategy));
+        }
+        if !named && spec.task_type.is_none() && !spec.strategy().chooses_tier() {
             spec.tier = given(&self.tier);
         }
     }

@@ -7,12 +7,21 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Advice {
-    /// The winner of a contest that was held for this task.
-    pub contest: Option<ModelRef>,
+    /// What contests for such tasks say, for a request that names neither a model nor a tier.
+    pub contest: Option<ContestAdvice>,
     pub agent: Option<AgentWish>,
     pub pattern: Option<Pattern>,
     pub classified: Option<Classified>,
     pub budget: Budget,
+}
+
+/// What contests for such tasks say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContestAdvice {
+    /// `None` when no contest is clear and new enough to go by.
+    pub winner: Option<ModelRef>,
+    /// Which contest, how long ago and how clear; or why none counts.
+    pub said: String,
 }
 
 /// The model that an OpenCode agent's own description asks for: a model, a tag or a tier.

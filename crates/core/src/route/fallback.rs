@@ -117,6 +117,10 @@ fn tag_of<'a>(question: &Question<'_>, asked: &'a Wish) -> Option<&'a str> {
 /// Why the request is held to its one model, if it is. One that only a setting names may have a chain.
 fn held_to(asked: &Wish, tag: Option<&str>, chain: &[String]) -> Option<String> {
     let by_setting = matches!(asked.rule, Rule::Default | Rule::Profile | Rule::Agent);
+    // The winner of an earlier contest was not named for this request.
+    if asked.rule == Rule::Contest {
+        return None;
+    }
     let one = match asked.selector {
         Selector::Exact(_) | Selector::Fuzzy(_) => true,
         Selector::Default => tag.is_none(),

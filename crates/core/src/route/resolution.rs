@@ -15,6 +15,8 @@ pub enum Rule {
     Profile,
     /// The model that the agent itself asks for.
     Agent,
+    /// The winner of an earlier contest.
+    Contest,
     /// What has worked before.
     Pattern,
     /// What the text looks like.

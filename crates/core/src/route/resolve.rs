@@ -3,6 +3,7 @@
 use super::{
     Advice, Availability, Catalogue, ModelPolicy, Needs, Resolution, RouteError, Rule, Selector, Step, TraceStep,
     error::suggest,
+    fallback::tier_of,
     fuzzy,
     giving_way::through_tier,
     pool::waits,
@@ -117,6 +118,7 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
     let step = match rule {
         Rule::Default => Step::Default,
         Rule::Agent => Step::Agent,
+        Rule::Contest => Step::Contest,
         _ => Step::Explicit,
     };
     trace.push(TraceStep::chosen(step, &model, said.clone()));
@@ -133,8 +135,9 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
         rule,
         reason: said,
         policy: question.policy,
+        // Work that fails can rise from there, as any that was routed.
+        tier: (rule == Rule::Contest).then(|| tier_of(question.config, &model)).flatten(),
         task_type,
-        tier: None,
         requested_tier: None,
         trace,
         candidates: Vec::new(),

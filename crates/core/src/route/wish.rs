@@ -2,7 +2,7 @@
 //!
 //! Each that was asked and did not decide leaves a line in the trace.
 
-use super::{Advice, Question, RouteError, Rule, Selector, Step, TraceStep};
+use super::{Advice, Question, RouteError, Rule, Selector, Step, TraceStep, contest::not_usable};
 use crate::config::Config;
 
 /// What is wanted in the end, by whom, and what was looked at before.
@@ -23,11 +23,9 @@ pub(super) fn wish(question: &Question<'_>) -> Result<Wish, RouteError> {
     let Question { selector, config, advice, .. } = question;
     let mut trace = Vec::new();
     let mut warnings = Vec::new();
-    if let Some(winner) = &advice.contest {
-        let said = "it won the contest that was held".to_owned();
-        return Ok(made(Selector::Exact(winner.clone()), Rule::Explicit, said, trace, warnings));
+    if let Some(wish) = contest(question, &mut trace) {
+        return Ok(wish);
     }
-    trace.push(TraceStep::note(Step::Contest, "none was held"));
     if **selector != Selector::Default {
         return requested(selector, config, advice, trace);
     }
@@ -51,6 +49,37 @@ pub(super) fn wish(question: &Question<'_>) -> Result<Wish, RouteError> {
         return Ok(wish);
     }
     Ok(made(Selector::Default, Rule::Default, String::new(), trace, warnings))
+}
+
+/// The winner of an earlier contest, for a request that leaves the model to us. One that cannot be asked now is passed
+/// over: the request did not name it.
+fn contest(question: &Question<'_>, trace: &mut Vec<TraceStep>) -> Option<Wish> {
+    let Question { selector, advice, .. } = question;
+    let task_type = match selector {
+        Selector::TaskType(name) => Some(name.clone()),
+        Selector::Default => advice.classified.as_ref().and_then(|classified| classified.task_type.clone()),
+        Selector::Exact(_) | Selector::Fuzzy(_) | Selector::Tier(_) | Selector::Tag(_) | Selector::Profile(_) => {
+            trace.push(TraceStep::note(Step::Contest, "the request says itself where it goes"));
+            return None;
+        }
+    };
+    let Some(advice) = &advice.contest else {
+        trace.push(TraceStep::note(Step::Contest, "none was held"));
+        return None;
+    };
+    let Some(winner) = &advice.winner else {
+        trace.push(TraceStep::note(Step::Contest, advice.said.clone()));
+        return None;
+    };
+    if let Some(why) = not_usable(question, winner) {
+        let said = format!("{}, but is passed over: {why}", advice.said);
+        trace.push(TraceStep::about(Step::Contest, winner, said));
+        return None;
+    }
+    let mut wish =
+        made(Selector::Exact(winner.clone()), Rule::Contest, advice.said.clone(), std::mem::take(trace), Vec::new());
+    wish.task_type = task_type;
+    Some(wish)
 }
 
 fn made(selector: Selector, rule: Rule, said: String, trace: Vec<TraceStep>, warnings: Vec<String>) -> Wish {

@@ -28,13 +28,22 @@ pub(super) fn announced(task: &Task, after: &State, rules: &Rules, now: i64) -> 
         | State::Review { .. }
         | State::Stopping { .. } => return Vec::new(),
     };
-    let mut effects = vec![Effect::Notify { notice, detail: after.reason() }];
+    let is_entry = task.spec.entry_of.is_some();
+    // How a contest ends is told once, by the contest. A permission has to be answered for every agent.
+    let is_told = !is_entry || notice == Notice::Permission;
+    let mut effects = Vec::from_iter(is_told.then(|| Effect::Notify { notice, detail: after.reason() }));
+    if is_entry && after.phase().is_settled() {
+        effects.push(Effect::WakeContest);
+    }
+    if task.spec.contest.is_some() && after.phase() == Phase::Cancelled {
+        effects.push(Effect::CancelEntries);
+    }
     if task.spec.todo.is_some() && before != after.phase() && after.phase() != Phase::Waiting {
         effects.push(Effect::Mark { done: after.phase() == Phase::Done });
     }
     // What looks into another task is not looked into itself.
     let for_good = matches!(after, State::Blocked { cause: Cause::Exhausted | Cause::Parked, .. });
-    if for_good && rules.diagnose == Diagnose::Once && task.spec.diagnoses.is_none() {
+    if for_good && rules.diagnose == Diagnose::Once && task.spec.diagnoses.is_none() && !is_entry {
         effects.push(Effect::Diagnose);
     }
     if let State::Done { delivered: Delivered::PullRequest { .. } } = after {

@@ -1,6 +1,6 @@
 //! What can happen to a task, and what follows from it.
 
-use super::{Cause, Delivered, Failure, PermissionReply, PermissionRequest, Stage, Task, Wait};
+use super::{Cause, Decided, Delivered, Failure, PermissionReply, PermissionRequest, Stage, Task, Wait};
 use crate::pull_request::{Assessed, Assessment};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,6 +26,10 @@ pub enum Event {
     Proceed {
         request: String,
         answer: Option<PermissionReply>,
+    },
+    /// The winner of a contest is known: its work is delivered, and its model makes any later attempt.
+    Decide {
+        decided: Decided,
     },
     /// The agent has ended, well or not. From here on its work is evaluated, and never done again unseen.
     Worked,
@@ -127,6 +131,7 @@ impl Event {
             Self::Ask { .. } => "ask",
             Self::Answer { .. } => "answer",
             Self::Proceed { .. } => "proceed",
+            Self::Decide { .. } => "decide",
             Self::Worked => "worked",
             Self::Approve { .. } => "approve",
             Self::Refuse { .. } => "refuse",
@@ -201,6 +206,10 @@ pub enum Effect {
     RebaseSiblings,
     /// Has a model look into why it failed.
     Diagnose,
+    /// Wakes the contest of an entry that has settled.
+    WakeContest,
+    /// Cancels the entries of a contest that was cancelled.
+    CancelEntries,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,6 +254,8 @@ impl Effect {
             Self::Tidy => "tidy",
             Self::RebaseSiblings => "rebase_siblings",
             Self::Diagnose => "diagnose",
+            Self::WakeContest => "wake_contest",
+            Self::CancelEntries => "cancel_entries",
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: only what the model itself did wrong uses up a try. Limits, networks and missing keys never do.
 
-use super::{Answered, Cause, Failure, Lift, Rules, Stage, TaskSpec, Wait};
+use super::{Answered, Cause, Decided, Failure, Lift, Rules, Stage, Strategy, TaskSpec, Wait};
 use crate::{ErrorClass, pattern::FailureMode, pull_request::PullRequestRecord};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,12 @@ pub struct Tally {
     pub answers: Vec<Answered>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequestRecord>,
+    /// The model of the attempts so far, when the strategy allows no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<String>,
+    /// Of a contest: what was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contest: Option<Decided>,
 }
 
 impl Tally {
@@ -53,9 +59,10 @@ impl Tally {
     /// A limit of tries that was reached is no limit to an attempt that is asked for.
     #[must_use]
     pub fn asked_again(self, most: Option<u32>) -> Self {
-        let Self { lessons, tier, avoid, tries, afresh, resume, answers, pull_request, .. } = self;
+        let Self { lessons, tier, avoid, tries, afresh, resume, answers, pull_request, pinned, contest, .. } = self;
         let tries = tries.min(most.map_or(u32::MAX, |most| most.saturating_sub(1)));
-        Self { lessons, tier, avoid, tries, afresh, resume, answers, pull_request, ..Self::default() }
+        let kept = Self { lessons, tier, avoid, tries, afresh, resume, ..Self::default() };
+        Self { answers, pull_request, pinned, contest, ..kept }
     }
 }
 
@@ -131,23 +138,38 @@ fn climb(
     if spec.attempts.is_some_and(|most| tally.tries >= most) {
         return Next::Fail;
     }
-    if same {
+    let strategy = spec.strategy();
+    // A model that was named stays: whoever named it did not ask for a dearer one.
+    let may_rise = spec.model.is_none() && spec.contest.is_none() && strategy != Strategy::Direct;
+    let tier = match strategy {
+        // The tier that was asked for, whichever model substitutes for it.
+        Strategy::Cascade => tally.tier.as_deref().or(strategy.first_tier(&rules.tier_order)),
+        Strategy::Auto | Strategy::Direct | Strategy::Best => tier,
+    };
+    let above = tier.filter(|_| may_rise).and_then(|tier| rules.tier_above(tier)).map(str::to_owned);
+    let (reinforcements, rises) = match strategy {
+        Strategy::Auto | Strategy::Direct | Strategy::Best => (rules.reinforcements, rules.rises),
+        Strategy::Cascade if above.is_some() => (0, u32::MAX),
+        Strategy::Cascade => (rules.reinforcements, u32::MAX),
+    };
+    // A stronger model may manage what another has failed at twice in the same way.
+    if same && !(strategy == Strategy::Cascade && above.is_some()) {
         return Next::Block(Cause::Parked);
     }
-    if tally.reinforced < rules.reinforcements {
+    if tally.reinforced < reinforcements {
         tally.reinforced += 1;
-        if let Some(model) = model.filter(|model| !tally.avoid.iter().any(|avoided| avoided == model)) {
+        if strategy == Strategy::Direct {
+            tally.pinned = model.map(str::to_owned);
+        } else if let Some(model) = model.filter(|model| !tally.avoid.iter().any(|avoided| avoided == model)) {
             tally.avoid.push(model.to_owned());
         }
         return Next::Again;
     }
-    // A model that was named stays: whoever named it did not ask for a dearer one.
-    let above = tier.filter(|_| spec.model.is_none()).and_then(|tier| rules.tier_above(tier));
     match above {
-        Some(above) if failure.lift == Lift::Allowed && tally.rises < rules.rises => {
+        Some(above) if failure.lift == Lift::Allowed && tally.rises < rises => {
             tally.rises += 1;
             tally.reinforced = 0;
-            tally.tier = Some(above.to_owned());
+            tally.tier = Some(above);
             Next::Again
         }
         _ => Next::Block(Cause::Exhausted),

@@ -7,6 +7,7 @@ mod announcement;
 mod breaker;
 pub mod checkout;
 mod circles;
+mod contest;
 mod dependency;
 mod event;
 mod evidence;
@@ -23,11 +24,16 @@ mod schedule;
 mod spec;
 mod state;
 mod step;
+mod strategy;
 #[cfg(test)]
 mod tests;
 
 pub use breaker::{Breaker, Ending, breaker};
 pub use circles::{Circles, Turn};
+pub use contest::{
+    BadContest, Contest, Decided, Entry, EntryCheck, EntryWork, Field, Readiness, Verdict, WHOLE, by_judge, by_rule,
+    field, group_entries, margin, no_winner, only_one, readiness, share,
+};
 pub use dependency::{Dependency, Presence, not_in_base};
 pub use event::{Asked, Change, Effect, Event, Notice, Redelivery, Resumed, Step};
 pub use evidence::{Check, Commit, End, Exit, Findings, Receipt, Secret, Stop, VerifyResult};
@@ -44,3 +50,4 @@ pub use schedule::{Candidate, Hold, Limits, Live, Slot, SlotKind, Turnout, order
 pub use spec::{Agent, Deliver, Gate, Place, TaskSpec, Verification};
 pub use state::{Cause, Delivered, Phase, Stage, State, Wait};
 pub use step::{Illegal, Task, step};
+pub use strategy::Strategy;

@@ -1,6 +1,6 @@
 //! What a task asks for. It is written once, when the task is added; what happens to it later is its state.
 
-use super::TaskId;
+use super::{Contest, Strategy, TaskId};
 use crate::{Nano, budget::Urgency, config::Capability};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,15 @@ pub struct TaskSpec {
     /// What it is called in the repository's TODO.md, when it came from there.
     #[serde(default)]
     pub todo: Option<TaskId>,
+    /// How its attempts follow each other, when that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Strategy>,
+    /// Several models do the work, each in an entry of its own. It names no model besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contest: Option<Contest>,
+    /// The contest that this task is an entry of. Its cost is charged to that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_of: Option<TaskId>,
 }
 
 /// Who does the work.
@@ -125,6 +134,11 @@ impl TaskSpec {
     #[must_use]
     pub fn branch(id: &TaskId) -> String {
         format!("switchyard/{id}")
+    }
+
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        self.strategy.unwrap_or_default()
     }
 }
 

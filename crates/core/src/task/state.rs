@@ -87,6 +87,8 @@ pub enum Wait {
     Trouble,
     /// Somebody else who has claimed it where it was written down.
     Claim,
+    /// The entries of a contest to settle.
+    Entries,
 }
 
 /// Why a person is needed.

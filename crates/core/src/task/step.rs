@@ -2,7 +2,7 @@
 
 use super::{
     Answered, Asked, Cause, Change, Deliver, Delivered, Effect, Event, Failure, Next, PermissionReply, Place,
-    Redelivery, Resumed, Rules, Stage, State, Step, Tally, TaskId, TaskSpec, announcement::announced, next,
+    Redelivery, Resumed, Rules, Stage, State, Step, Tally, TaskId, TaskSpec, Wait, announcement::announced, next,
 };
 use crate::{
     pattern::FailureMode,
@@ -59,6 +59,8 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             State::Waiting { until, wait, detail }
         }
         (State::Queued | State::Waiting { .. }, Event::Block { cause, detail }) => State::Blocked { cause, detail },
+        // What it waited for has happened: its moment was only to look whether that was missed.
+        (State::Waiting { wait: Wait::Entries, .. }, Event::Wake) => State::Queued,
         // A clock that is before the last change has been set back: what was to be waited for cannot be known any more.
         (State::Waiting { until, .. }, Event::Wake) if *until <= now || now < task.changed_at => State::Queued,
         (State::Starting { stage }, Event::Start) => begun(stage),
@@ -88,12 +90,18 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             });
             State::Running
         }
+        (State::Running, Event::Decide { decided }) if task.spec.contest.is_some() => {
+            told = Some(format!("{} by {} won the contest", decided.entry, decided.model));
+            after.tally.contest = Some(decided);
+            State::Running
+        }
         (State::Running | State::Asking { .. }, Event::Worked) => {
             (after.tally.losses, after.tally.afresh) = (0, false);
             State::Evaluating
         }
         (State::Evaluating, Event::Approve { head }) => {
             learned = Some(Effect::Learn { good: true, failure: None });
+            takes(&mut after);
             (after.tally.limits, after.tally.troubles) = (0, 0);
             approved(task, head)
         }
@@ -101,6 +109,10 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             learned = Some(Effect::Learn { good: false, failure: Some(failure.clone()) });
             let by = (tier.as_deref(), model.as_deref());
             told = Some(failure.detail.clone());
+            // What only the environment spoiled is taken again.
+            if failure.mode == FailureMode::Logic {
+                takes(&mut after);
+            }
             failed(&mut after, &failure, by, resume, rules, now)
         }
         (State::Delivering { .. } | State::Review { .. }, Event::Propose { url, head, until, assessed })
@@ -213,6 +225,14 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
     Ok(Step { task: after, effects, change, resumed })
 }
 
+impl Task {
+    /// The task that its cost counts for: an entry has no budget of its own.
+    #[must_use]
+    pub fn charged_to(&self) -> &TaskId {
+        self.spec.entry_of.as_ref().unwrap_or(&self.id)
+    }
+}
+
 fn asks(state: &State, id: &str) -> bool {
     matches!(state, State::Asking { request, .. } if request.id == id)
 }
@@ -276,6 +296,13 @@ fn revised(
                 format!("its reviewers asked for changes {} times; look, and say retry or cancel", record.rounds);
             State::Blocked { cause: Cause::Needs, detail }
         }
+    }
+}
+
+/// The work of a contest's winner is the task's own from here on.
+fn takes(task: &mut Task) {
+    if let Some(decided) = &mut task.tally.contest {
+        decided.taken = true;
     }
 }
 

@@ -3,12 +3,14 @@
 
 mod agree;
 mod judge;
+mod passes;
 mod purse;
 mod report;
 mod targets;
 
 pub use agree::{ConsensusReport, SharedFinding, Silent, agree, reviewed};
 pub use judge::{JudgeReport, judge};
+pub(crate) use passes::{CHARACTERS, Compared, Comparison, compare};
 pub use report::{BatchReport, RefusedTarget, Summary, TargetReport};
 pub use targets::{Target, Targets, expand, expand_for};
 

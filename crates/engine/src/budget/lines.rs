@@ -1,7 +1,10 @@
 //! The limits that concern a request, with what counts against each now.
 
 use crate::{Context, dispatch::Refusal};
-use switchyard_core::budget::{Billing, Key, Kind, Line, Unit};
+use switchyard_core::{
+    Nano,
+    budget::{Billing, Key, Kind, Line, Unit},
+};
 use switchyard_host::{
     clock::now_micros,
     day::{BadDay, DayClock},
@@ -54,6 +57,25 @@ pub async fn lines(context: &Context, concern: Concern<'_>) -> Result<Vec<Line>,
     }
     count(context, &mut lines).await?;
     Ok(lines)
+}
+
+/// A limit that a task has for itself, whatever the rules say.
+pub(crate) fn limit_of_task(context: &Context, task: &str, limit: Nano) -> Line {
+    Line {
+        key: Key::new(Kind::Task, task),
+        billing: Billing::Token,
+        period: None,
+        unit: Unit::Usd,
+        limit: limit.0,
+        from: 0,
+        until: i64::MAX,
+        degrade_percent: 100,
+        stop_percent: 100,
+        unknown_allowed: context.config.budget.unknown_allowed,
+        settled: 0,
+        reserved: 0,
+        unknown: 0,
+    }
 }
 
 fn is_active(period: &BudgetPeriod, now: i64) -> bool {

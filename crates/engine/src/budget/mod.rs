@@ -5,6 +5,7 @@ mod alert;
 mod lines;
 mod reserve;
 
+pub(crate) use lines::limit_of_task;
 pub use lines::{Concern, day_clock, lines};
 pub(crate) use reserve::{OverBudget, Planned, Reservation, reserve_for};
 

@@ -43,6 +43,11 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
+    /// Whether a ceiling is the limit of a task, which holds for all time.
+    pub(crate) fn is_of_task(&self, ceiling: usize) -> bool {
+        self.limits.get(ceiling).is_some_and(|line| line.key.kind == Kind::Task)
+    }
+
     /// Why the store refused it: others have reserved since the choice was made, or the estimate is more than what is
     /// left.
     pub(crate) fn refused(&self, ceiling: usize, settled: i64, reserved: i64) -> OverBudget {

@@ -9,6 +9,7 @@ use crate::{
     budget::{self, Purse},
     catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
     classification::classified_before,
+    contests,
     dispatch::Refusal,
     experience::{self, Trying},
     server::project_stamps,
@@ -16,8 +17,8 @@ use crate::{
 use std::path::Path;
 use switchyard_core::ModelRef;
 use switchyard_core::route::{
-    Advice, AgentWish, Catalogue, Classified, Exchange, ModelPolicy, Needs, Question, Resolution, RouteError, Selector,
-    Tried, Trigger, check_names, next, resolve,
+    Advice, AgentWish, Catalogue, Classified, ContestAdvice, Exchange, ModelPolicy, Needs, Pattern, Question,
+    Resolution, RouteError, Selector, Tried, Trigger, check_names, next, resolve,
 };
 use switchyard_host::clock::now_micros;
 
@@ -79,6 +80,27 @@ pub(crate) fn question<'a>(
     }
 }
 
+/// What earlier work says about a choice: its outcomes, and the contests that were held.
+pub(crate) struct Past {
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) contest: Option<ContestAdvice>,
+}
+
+impl Past {
+    pub(crate) async fn of(
+        context: &Context,
+        selector: &Selector,
+        classified: Option<&str>,
+        text: Option<&str>,
+        directory: &Path,
+        trying: Trying,
+    ) -> Result<Self, Refusal> {
+        let pattern = experience::advice(context, selector, classified, text, directory, trying).await?;
+        let contest = contests::advice(context, selector, classified, directory).await?;
+        Ok(Self { pattern, contest })
+    }
+}
+
 pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
     surroundings_for(context, directory, refresh, Purse::default()).await
 }
@@ -103,8 +125,8 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
     let mut surroundings = surroundings_for(context, task.directory, refresh, task.purse).await?;
     let classified = task.text.map(|text| classified_before(context, text, task.needs.images));
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
-    surroundings.advice.pattern =
-        experience::advice(context, &task.selector, looks, task.text, task.directory, Trying::Never).await?;
+    let past = Past::of(context, &task.selector, looks, task.text, task.directory, Trying::Never).await?;
+    (surroundings.advice.pattern, surroundings.advice.contest) = (past.pattern, past.contest);
     surroundings.advice.classified.clone_from(&classified);
     surroundings.advice.agent = task.agent.and_then(|agent| {
         let model = agent_file::model_of(context, task.directory, agent)?;

@@ -108,6 +108,9 @@ impl Errand {
                 gate: Gate::Closed,
                 verification: Verification::default(),
                 diagnoses: None,
+                strategy: None,
+                contest: None,
+                entry_of: None,
                 todo: None,
             },
         }

@@ -6,9 +6,9 @@ use crate::{
     availability::{self, Known},
     budget,
     catalogue::{self, Extent, Refresh, Settings, Shelf},
-    choose::question,
+    choose::{Past, question},
     classification::classified,
-    experience::{self, Trying},
+    experience::Trying,
     server::{Acquired, project_stamps},
 };
 use std::{collections::BTreeSet, sync::Arc};
@@ -127,8 +127,8 @@ async fn advised(
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };
     let (selector, text) = (&request.selector, Some(request.prompt.as_str()));
-    let pattern = experience::advice(context, selector, looks, text, &request.directory, trying).await?;
-    Ok(Advice { agent: wish, pattern, classified, budget, ..Advice::default() })
+    let Past { pattern, contest } = Past::of(context, selector, looks, text, &request.directory, trying).await?;
+    Ok(Advice { agent: wish, pattern, contest, classified, budget })
 }
 
 /// The same for a request that may need no server. Nothing when the files cannot tell whom it should go to: a server

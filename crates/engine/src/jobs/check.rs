@@ -81,7 +81,7 @@ fn given(start: &Start) -> [(bool, &'static str, &'static [StartKind]); 17] {
         (start.system.is_some(), "systemPrompt", &[Dispatch, Batch]),
         (start.schema.is_some(), "jsonSchema", &[Auto, Worker, Dispatch, Batch]),
         (start.session.is_some(), "sessionId", &[Dispatch]),
-        (!start.models.is_empty(), "models", &[Batch]),
+        (!start.models.is_empty(), "models", &[Batch, Supervised]),
         (start.workflow.is_some(), "workflow", &[Workflow]),
         (start.run.is_some(), "runId", &[Workflow]),
         (start.pause != Pause::Never, "pauseEachStep", &[Workflow]),

@@ -7,7 +7,7 @@ use crate::{
 };
 use switchyard_core::{
     budget::Urgency,
-    task::{Agent, Deliver, Gate, Place, TaskSpec, Verification},
+    task::{Agent, Contest, Deliver, Gate, Place, TaskSpec, Verification},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{BatchRecord, ErrorKind};
@@ -24,6 +24,12 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
             return Err(JobError::choose(format!("there is no way `{other}` to deliver"), ["branch", "merge", "pr"]));
         }
     };
+    if start.model.is_some() && !start.models.is_empty() {
+        return Err(JobError::usage(
+            "`model` and `models` were both given".to_owned(),
+            "one model does the work, or several compete",
+        ));
+    }
     let estimate = start.timeout.map(|timeout| timeout.as_secs().div_ceil(2));
     let spec = TaskSpec {
         description: start.task.clone(),
@@ -46,6 +52,9 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
         gate: Gate::Closed,
         verification: Verification::default(),
         diagnoses: None,
+        strategy: None,
+        contest: (!start.models.is_empty()).then(|| Contest { models: start.models.clone() }),
+        entry_of: None,
         todo: None,
     };
     let batch = BatchRecord { name: HANDED_OVER.to_owned(), concurrency: 0, paused: false, created_at: now_micros() };

@@ -7,7 +7,7 @@ use std::{
 };
 use switchyard_core::{
     route::{Selector, check_names},
-    task::{Agent, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
+    task::{Agent, BadContest, Contest, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
 };
 use switchyard_host::{clock::now_micros, git::Git, repository::repository_of};
 use switchyard_store::{BatchRecord, ErrorKind, NewTask, StoreError};
@@ -55,6 +55,12 @@ pub enum AddError {
     InPlace,
     #[error("a verify command that has to fail first needs a verify command")]
     NothingToFail,
+    #[error(transparent)]
+    Contest(#[from] BadContest),
+    #[error("`{0}` is no model, and each entry of a contest has one: name them as provider/model")]
+    NoModel(String),
+    #[error("an entry of the contest would be called `{0}`, which is no id: choose a shorter one")]
+    LongId(String),
     #[error(transparent)]
     Choice(#[from] Refusal),
     #[error(transparent)]
@@ -118,6 +124,9 @@ async fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<S
     if let (Place::Directory, Agent::Opencode { .. }) = (spec.place, &spec.agent) {
         return Err(AddError::InPlace);
     }
+    if let Some(contest) = &spec.contest {
+        check_contest(context, contest, order.id.as_ref())?;
+    }
     match (spec.model.as_deref(), spec.tier.as_deref(), spec.task_type.as_deref()) {
         (Some(model), ..) => {
             let selector = Selector::from_reference(model, &context.config).map_err(Refusal::from)?;
@@ -134,7 +143,11 @@ async fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<S
         (None, None, None) => {}
     }
     order.spec = settled(order.spec, seen).await?;
-    let parent = order.parent.or_else(|| order.id.as_ref().and_then(TaskId::parent));
+    // An entry of a contest is no part of it: how many parts of a task may be at work at once is no limit for entries.
+    let parent = match &order.spec.entry_of {
+        Some(_) => None,
+        None => order.parent.or_else(|| order.id.as_ref().and_then(TaskId::parent)),
+    };
     if let Some(id) = order.id.as_ref().filter(|id| order.depends_on.contains(id)) {
         return Err(AddError::OnItself(id.clone()));
     }
@@ -154,6 +167,24 @@ async fn checked(context: &Context, mut order: NewTaskOrder, seen: &mut Option<S
         changed_at: now,
     };
     Ok(NewTask { id: order.id, task })
+}
+
+/// Every model is one, they differ, and their entries can be named.
+fn check_contest(context: &Context, contest: &Contest, id: Option<&TaskId>) -> Result<(), AddError> {
+    Contest::new(contest.models.clone())?;
+    let mut seen: Vec<(Selector, &String)> = Vec::new();
+    for model in &contest.models {
+        let selector = Selector::from_reference(model, &context.config).map_err(Refusal::from)?;
+        if !selector.is_explicit() {
+            return Err(AddError::NoModel(model.clone()));
+        }
+        if seen.iter().any(|(other, _)| *other == selector) {
+            return Err(BadContest::Twice(model.clone()).into());
+        }
+        seen.push((selector, model));
+    }
+    let longest = id.map(|id| contest.entry_ids(id)).transpose();
+    longest.map(drop).map_err(|error| AddError::LongId(error.0))
 }
 
 fn fill_in(context: &Context, order: &mut NewTaskOrder) {

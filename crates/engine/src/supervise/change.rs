@@ -99,7 +99,7 @@ fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
             let repository = Path::new(&record.task.spec.repository);
             settings_of(&context.config, repository).merge != Merging::Never
         }
-        Effect::Mark { .. } | Effect::Tidy | Effect::Diagnose => true,
+        Effect::Mark { .. } | Effect::Tidy | Effect::Diagnose | Effect::WakeContest | Effect::CancelEntries => true,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{
     change::{Became, ChangeError, With, attempt, claim_and_start},
+    contest::{self, before_claim, is_undecided},
     crew::{Crew, Reserved, suits},
     fault::fault,
     reaper::reap,
@@ -87,9 +88,16 @@ pub(crate) async fn claim(
     if let Some((cause, detail)) = looked {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
-    // Work that is done and only has to be evaluated or handed over needs no model.
+    if let Some(event) = before_claim(context, &record).await? {
+        let put_off = put_off(context, &record, event).await?;
+        // The last entry may have settled just before.
+        contest::wake(context, &record.task.id).await?;
+        return Ok(put_off);
+    }
+    // Work that is done and only has to be evaluated or handed over needs no model, nor does the search for a winner.
     let chosen = match record.task.tally.resume {
         Some(_) => Ok(None),
+        None if is_undecided(&record.task) => Ok(None),
         None => choose_model(context, &record.task).await,
     };
     let chosen = match chosen {
@@ -156,12 +164,20 @@ pub(crate) async fn claim(
         Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
         Ok(Some(Became::NoMoney { ceiling, settled, reserved })) => {
             let until = now.saturating_add(micros(context.config.supervise.look_every));
+            let limit = reservation.as_ref().is_some_and(|reservation| reservation.is_of_task(ceiling));
+            let is_spent = record.task.spec.entry_of.is_some() && limit && reserved == 0;
             let over = reservation.map(|reservation| reservation.refused(ceiling, settled, reserved));
             let detail = match over {
                 Some(over) => format!("the budget has no room for it now: {}", over.why),
                 None => "the budget has no room for it now".to_owned(),
             };
-            put_off(context, &record, Event::Postpone { until, wait: Wait::Budget, detail }).await
+            // Nothing that runs gives any of it back, and no new day does.
+            let event = if is_spent {
+                Event::Block { cause: Cause::Budget, detail }
+            } else {
+                Event::Postpone { until, wait: Wait::Budget, detail }
+            };
+            put_off(context, &record, event).await
         }
         Ok(None) | Err(ChangeError::Illegal(_)) => Ok(Claimed::Gone),
         Err(error) => Err(error),
@@ -284,7 +300,13 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>
 
 /// What the claim reserves in its own transaction, so that no two claims count on the same money.
 async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<Option<Reservation>, Box<Event>> {
-    let lines = budget::lines(context, concern(task)).await.map_err(|refusal| Box::new(refused(context, &refusal)))?;
+    let refuse = |refusal: &Refusal| Box::new(refused(context, refusal));
+    let mut lines = budget::lines(context, concern(task)).await.map_err(|refusal| refuse(&refusal))?;
+    let mut left = None;
+    if let (Some(_), Some(limit)) = (&task.spec.entry_of, task.spec.max_cost) {
+        left = contest::left(context, task).await.map_err(|error| refuse(&error.into()))?;
+        lines.push(budget::limit_of_task(context, task.charged_to().as_str(), limit));
+    }
     let Ok(model) = decision.listed.catalogue.find(&decision.resolution.model) else { return Ok(None) };
     let exact = Selector::Exact(decision.resolution.model.clone());
     let request = Request::plain(prompt(task), exact, Mode::Agent, &task.spec.repository);
@@ -294,18 +316,20 @@ async fn reserve(context: &Context, task: &Task, decision: &Decision) -> Result<
         request: &request,
         resolution: &decision.resolution,
         model,
-        left: None,
+        left,
         steps: context.config.supervise.steps,
     };
     match budget::reserve_for(context, &planned).await {
         Ok(reservation) => Ok(Some(reservation)),
-        Err(over) => Err(Box::new(refused(context, &over.into()))),
+        // What the share of an entry does not allow now, it never will.
+        Err(over) if left.is_some() => Err(Box::new(Event::Block { cause: Cause::Budget, detail: over.why })),
+        Err(over) => Err(refuse(&over.into())),
     }
 }
 
 /// Whose limits hold for it.
 fn concern(task: &Task) -> budget::Concern<'_> {
-    budget::Concern { task: Some(task.id.as_str()), batch: task.batch.as_deref(), everybody: false }
+    budget::Concern { task: Some(task.charged_to().as_str()), batch: task.batch.as_deref(), everybody: false }
 }
 
 fn avoided(task: &Task) -> Vec<ModelRef> {
@@ -314,9 +338,13 @@ fn avoided(task: &Task) -> Vec<ModelRef> {
 
 /// What the task asks for. A tier that it has risen to comes first.
 pub(crate) fn selector(context: &Context, task: &Task) -> Result<Selector, Refusal> {
-    let spec = &task.spec;
-    Ok(match (&task.tally.tier, &spec.model, &spec.tier, &spec.task_type) {
-        (Some(tier), ..) => Selector::Tier(tier.clone()),
+    let (spec, tally) = (&task.spec, &task.tally);
+    let winner = tally.contest.as_ref().map(|decided| &decided.model);
+    let model = winner.or(tally.pinned.as_ref()).or(spec.model.as_ref());
+    let by_strategy = spec.strategy().first_tier(&context.config.tier_order);
+    let tier = tally.tier.as_deref().or(by_strategy);
+    Ok(match (tier, model, &spec.tier, &spec.task_type) {
+        (Some(tier), ..) => Selector::Tier(tier.to_owned()),
         (None, Some(model), ..) => Selector::from_reference(model, &context.config)?,
         (None, None, Some(tier), _) => Selector::Tier(tier.clone()),
         (None, None, None, Some(task_type)) => Selector::TaskType(task_type.clone()),

@@ -58,6 +58,9 @@ fn wanted(task: &Task) -> TaskSpec {
         verification: Verification::default(),
         diagnoses: Some(task.id.clone()),
         todo: None,
+        strategy: None,
+        contest: None,
+        entry_of: None,
         ..task.spec.clone()
     }
 }

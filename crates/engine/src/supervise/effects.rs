@@ -3,9 +3,10 @@
 
 use super::{
     change::ChangeError,
-    diagnose,
+    contest, diagnose,
     fault::fault,
     notify::{Notification, notify},
+    orders::cancel_entries,
     reviews::rebase_siblings,
 };
 use crate::{
@@ -82,6 +83,8 @@ async fn perform(context: &Context, record: &EffectRecord) -> Result<String, Str
         }
         Effect::RebaseSiblings => rebase_siblings(context, &concerned.task).await,
         Effect::Diagnose => diagnose::diagnose(context, &concerned.task).await,
+        Effect::WakeContest => contest::entry_settled(context, &concerned.task).await,
+        Effect::CancelEntries => cancel_entries(context, &concerned.task).await.map_err(|error| error.to_string()),
         Effect::Mark { done } => mark(context, &concerned, *done).await,
     }
 }

@@ -50,6 +50,10 @@ pub(super) async fn conflicts(context: &Context) -> Result<Vec<Conflict>, Change
     let ended = context.store.ended_runs(LOOKED_BACK).await?;
     for run in live.iter().chain(&ended).filter(|run| run.branch.is_some()) {
         let record = context.store.task(&run.task).await?;
+        // At most one entry of a contest goes in, as the work of the contest.
+        if record.task.spec.entry_of.is_some() {
+            continue;
+        }
         let head = match &record.task.state {
             State::Done { delivered: Delivered::Branch { head, .. } } | State::Review { head, .. } => {
                 Head::Commit(head.clone())

@@ -1,23 +1,81 @@
-//! What people say about a task: stop it, try again, begin again.
+//! What people say about a task: stop it, try again, begin again. What is said about a contest holds for its entries.
 
-use super::change::{Became, ChangeError, With, change};
+use super::{
+    change::{Became, ChangeError, With, change},
+    contest::{is_undecided, records},
+};
 use crate::Context;
-use switchyard_core::task::{Event, TaskId};
+use switchyard_core::task::{Event, Phase, State, TaskId, step};
+use switchyard_host::clock::now_micros;
 use switchyard_store::TaskRecord;
 
 /// A task that is at work is stopped first; it says so until its worker has ended.
 pub async fn cancel(context: &Context, id: &TaskId, by: &str) -> Result<TaskRecord, ChangeError> {
-    order(context, id, Event::Cancel { by: by.to_owned() }).await
+    let cancelled = order(context, id, Event::Cancel { by: by.to_owned() }).await?;
+    if cancelled.task.spec.contest.is_some() {
+        cancel_entries(context, id).await?;
+    }
+    Ok(cancelled)
 }
 
-/// Another try, with all that was learned.
+/// Ends the entries of a contest that was cancelled. Should the process that cancelled it die, an effect does this.
+pub(super) async fn cancel_entries(context: &Context, id: &TaskId) -> Result<String, ChangeError> {
+    let contest = context.store.task(id).await?.task;
+    if !matches!(contest.state, State::Cancelled { .. }) {
+        return Ok("it goes on".to_owned());
+    }
+    let mut cancelled = 0;
+    for entry in records(context, &contest).await? {
+        if entry.task.state.phase().is_settled() {
+            continue;
+        }
+        match order(context, &entry.task.id, Event::Cancel { by: format!("{id}, which was cancelled") }).await {
+            Ok(_) => cancelled += 1,
+            // It has ended by itself, or was told to end before.
+            Err(ChangeError::Illegal(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(format!("{cancelled} entries were cancelled"))
+}
+
+/// Another try, with all that was learned. The entries of a contest without a winner are tried again, except those that
+/// are done.
 pub async fn retry(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeError> {
+    let record = context.store.task(id).await?;
+    if is_undecided(&record.task) {
+        check(context, &record, &Event::Retry)?;
+        // First the entries: a contest that finds none to wait for would end again at once.
+        for entry in records(context, &record.task).await? {
+            let phase = entry.task.state.phase();
+            if phase.is_settled() && phase != Phase::Done {
+                order(context, &entry.task.id, Event::Retry).await?;
+            }
+        }
+    }
     order(context, id, Event::Retry).await
 }
 
 /// As if it had just been added. Its earlier work stays on a branch.
 pub async fn reset(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeError> {
+    let record = context.store.task(id).await?;
+    if record.task.spec.contest.is_some() {
+        let entries = records(context, &record.task).await?;
+        for record in entries.iter().chain([&record]) {
+            check(context, record, &Event::Reset)?;
+        }
+        for entry in entries {
+            order(context, &entry.task.id, Event::Reset).await?;
+        }
+    }
     order(context, id, Event::Reset).await
+}
+
+/// Whether it could happen now.
+fn check(context: &Context, record: &TaskRecord, event: &Event) -> Result<(), ChangeError> {
+    let rules = context.config.supervise.rules(&context.config.tier_order);
+    step(&record.task, event.clone(), &rules, now_micros())?;
+    Ok(())
 }
 
 async fn order(context: &Context, id: &TaskId, event: Event) -> Result<TaskRecord, ChangeError> {

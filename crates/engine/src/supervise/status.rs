@@ -2,6 +2,7 @@
 
 use super::{
     change::ChangeError,
+    contest::cost,
     forecast::{Conflict, conflicts},
     outlook::{breaker_now, limits_of},
     todo::{TodoStatus, todo_status},
@@ -14,7 +15,7 @@ use switchyard_core::{
     task::{Breaker, Hold, Live, Phase, State, TaskId, order},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{BatchRecord, RunRecord, SpendKey, SpendKind, TaskFilter, TaskRecord};
+use switchyard_store::{BatchRecord, RunRecord, TaskFilter, TaskRecord};
 
 /// Tasks of one phase that are shown one by one.
 const SHOWN: u32 = 50;
@@ -82,6 +83,10 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
         let filter =
             TaskFilter { phase: Some(phase), batch: batch.map(str::to_owned), limit: SHOWN, ..TaskFilter::default() };
         for record in context.store.tasks(&filter).await? {
+            // Its contest says what became of it, and whether a person is needed.
+            if phase == Phase::Blocked && record.task.spec.entry_of.is_some() {
+                continue;
+            }
             held.push(at_rest(context, &record).await?);
         }
     }
@@ -110,8 +115,7 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
 
 /// A task that a run holds, with who that is.
 pub async fn at_work(context: &Context, record: &TaskRecord, run: &RunRecord) -> TaskStatus {
-    let key = SpendKey { kind: SpendKind::Task, name: record.task.id.to_string() };
-    let cost: Option<Nano> = context.store.spent(&key, i64::MIN, i64::MAX).await.ok().map(|spent| spent.cost);
+    let cost: Option<Nano> = cost(context, &record.task).await.ok().map(|spent| spent.cost);
     let silent = now_micros().saturating_sub(run.progress_at) / 1_000_000;
     let why = match &run.worker {
         _ if run.started_at.is_none() => "its worker is being started".to_owned(),

@@ -85,7 +85,7 @@ async fn set_aside(
         model: new.model.clone().unwrap_or_default(),
         server: None,
         tier: new.tier.clone(),
-        task: Some(before.task.id.to_string()),
+        task: Some(before.task.charged_to().to_string()),
         batch: before.task.batch.clone(),
         reserve: None,
     };

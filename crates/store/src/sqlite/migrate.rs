@@ -30,6 +30,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 6, sql: include_str!("../../migrations/sqlite/0006_jobs.sql") },
     Migration { version: 7, sql: include_str!("../../migrations/sqlite/0007_spend_sum.sql") },
     Migration { version: 8, sql: include_str!("../../migrations/sqlite/0008_effects_of_the_store.sql") },
+    Migration { version: 9, sql: include_str!("../../migrations/sqlite/0009_contests.sql") },
 ];
 
 pub(super) async fn migrate(

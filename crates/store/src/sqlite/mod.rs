@@ -13,6 +13,7 @@ mod calls_tasks;
 mod charged;
 mod check;
 mod claim;
+mod contest;
 mod cooldown;
 mod dependency;
 mod dispatch;

@@ -71,6 +71,9 @@ fn task(number: usize) -> NewTask {
         gate: Gate::Closed,
         verification: Verification::default(),
         diagnoses: None,
+        strategy: None,
+        contest: None,
+        entry_of: None,
         todo: None,
     };
     let task = Task {

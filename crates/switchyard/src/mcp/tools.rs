@@ -226,7 +226,11 @@ const START: &[Field] = &[
         Kind::Choice(&["text", "agent", "command"]),
         "of kind dispatch or batch: text answers without tools, agent works in the directory",
     ),
-    Field::optional("models", Kind::Models, "of kind batch: two or more models, each provider/model"),
+    Field::optional(
+        "models",
+        Kind::Models,
+        "of kind batch: two or more models, each provider/model; of kind supervised: they compete, and the best work is delivered",
+    ),
     Field::optional("workflow", Kind::Text, "of kind workflow: its name, such as plan-implement-review-fix"),
     Field::optional("runId", Kind::Text, "of kind workflow: the id of a paused one that is to go on"),
     Field::optional(

@@ -47,7 +47,7 @@ fn cast(yard: &Yard) {
 }
 
 /// What a judge is shown: each label with its answer, in the order of the prompt.
-fn shown(prompt: &str) -> Vec<(String, String)> {
+pub(crate) fn shown(prompt: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut open = false;
     for line in prompt.lines() {
@@ -64,7 +64,7 @@ fn shown(prompt: &str) -> Vec<(String, String)> {
     found
 }
 
-fn verdict(shown: &[(String, String)], best: usize) -> Value {
+pub(crate) fn verdict(shown: &[(String, String)], best: usize) -> Value {
     let mut ranking: Vec<&String> = shown.iter().map(|(label, _)| label).collect();
     let first = ranking.remove(best);
     ranking.insert(0, first);

@@ -257,9 +257,10 @@ fn what_an_agent_asks_for_moves_unless_it_is_one_model() {
 #[test]
 fn a_contest_decides_once() {
     let mut world = listed("[fallback]\ndefault = [\"b/s2\"]\n");
-    world.advice.contest = Some("a/s1".parse().unwrap());
-    check(&world, routed("haiku"), &[LIMIT], &["a/s1"], Some("the model was named"));
-    check(&world, asked("haiku"), &[LIMIT], &["a/s1", "b/s2"], None);
+    world.advice.contest =
+        Some(ContestAdvice { winner: "a/s1".parse().ok(), said: "it won t001 1d ago by 40 %".into() });
+    check(&world, routed(""), &[LIMIT], &["a/s1", "b/s2"], None);
+    check(&world, routed("haiku"), &[], &["a/h1"], None);
     check(&listed(""), asked("a/s1"), &[LIMIT; 2], &["a/s1", "b/s2", "c/s3"], None);
 }
 

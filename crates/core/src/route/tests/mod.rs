@@ -54,6 +54,7 @@ fn catalogue() -> Catalogue {
     }
 }
 
+#[derive(Clone)]
 struct World {
     catalogue: Catalogue,
     config: Config,
@@ -301,8 +302,47 @@ fn the_precedence_is_contest_request_agent_pattern_text_default() {
     world.advice.agent = Some(AgentWish { agent: "docs".into(), model: "local/eyes".into() });
     assert_eq!(default(&world).model.to_string(), "local/eyes");
     assert_eq!(world.resolve("local/thinker", Needs::default()).unwrap().rule, Rule::Explicit);
-    world.advice.contest = Some(ModelRef::new("openai", "gpt-6-sol"));
-    assert_eq!(default(&world).model.to_string(), "openai/gpt-6-sol");
+    let said = "it won t001 1d ago by 40 %".to_owned();
+    world.advice.contest = Some(ContestAdvice { winner: Some(ModelRef::new("openai", "gpt-6-sol")), said });
+    let found = default(&world);
+    assert_eq!((found.model.to_string().as_str(), found.rule), ("openai/gpt-6-sol", Rule::Contest));
+    assert_eq!(found.task_type.as_deref(), Some("code-review"));
+    let chosen = found.trace.iter().find(|step| step.chosen).unwrap();
+    assert_eq!((chosen.step, chosen.why.as_str()), (Step::Contest, "it won t001 1d ago by 40 %"));
+    let of_type = resolve(&world.question(&Selector::TaskType("code-review".into()), Needs::default())).unwrap();
+    assert_eq!(of_type.rule, Rule::Contest);
+}
+
+#[test]
+fn a_contest_never_decides_for_a_request_that_says_where_it_goes_nor_for_a_winner_that_cannot_be_asked() {
+    let mut world = World::new();
+    world.catalogue.default_model = None;
+    world.advice.contest = Some(ContestAdvice { winner: "openai/gpt-6-sol".parse().ok(), said: "it won".into() });
+    for named in ["local/thinker", "tier=haiku", "node:code"] {
+        let found = world.resolve(named, Needs::default()).unwrap();
+        assert_ne!(found.rule, Rule::Contest, "{named}");
+    }
+    let passed = |world: &World, needs: Needs, words: &str| {
+        let found = world.resolve("", needs).unwrap();
+        assert_ne!(found.rule, Rule::Contest, "{words}");
+        let step = found.trace.iter().find(|step| step.step == Step::Contest).unwrap();
+        assert!(!step.chosen && step.why.contains(words), "{words}: {}", step.why);
+    };
+    passed(&world, Needs { reasoning: true, ..Needs::default() }, "cannot reason");
+    let mut cooling = world.clone();
+    cooling.bar("openai", i64::MAX);
+    passed(&cooling, Needs::default(), "passed over");
+    let mut poor = world.clone();
+    poor.advice.budget.exhausted.insert("openai".into(), "openai has spent its budget".into());
+    passed(&poor, Needs::default(), "openai has spent its budget");
+    let mut gone = world.clone();
+    gone.advice.contest = Some(ContestAdvice { winner: "openai/gone".parse().ok(), said: "it won".into() });
+    passed(&gone, Needs::default(), "passed over");
+    let mut forbidden = world.clone();
+    forbidden.config = config_with("[policy]\ndeny_providers = [\"openai\"]\n");
+    passed(&forbidden, Needs::default(), "not allowed");
+    world.advice.contest = Some(ContestAdvice { winner: None, said: "it is too old".into() });
+    passed(&world, Needs::default(), "it is too old");
 }
 
 #[test]

@@ -5,7 +5,13 @@ use super::*;
 fn notices(step: &Step) -> Vec<Notice> {
     let of = |effect: &Effect| match effect {
         Effect::Notify { notice, .. } => Some(*notice),
-        Effect::Learn { .. } | Effect::Mark { .. } | Effect::Tidy | Effect::RebaseSiblings | Effect::Diagnose => None,
+        Effect::Learn { .. }
+        | Effect::Mark { .. }
+        | Effect::Tidy
+        | Effect::RebaseSiblings
+        | Effect::Diagnose
+        | Effect::WakeContest
+        | Effect::CancelEntries => None,
     };
     step.effects.iter().filter_map(of).collect()
 }
@@ -72,7 +78,9 @@ fn a_todo_is_marked_when_its_task_is_settled_and_done_only_when_it_is() {
                     | Effect::Learn { .. }
                     | Effect::Tidy
                     | Effect::RebaseSiblings
-                    | Effect::Diagnose => None,
+                    | Effect::Diagnose
+                    | Effect::WakeContest
+                    | Effect::CancelEntries => None,
                 })
                 .collect();
             let wanted: Vec<bool> = todo.and(wanted).into_iter().collect();

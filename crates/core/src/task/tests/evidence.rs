@@ -1,7 +1,7 @@
 //! Whatever was found: good is good in every respect.
 
 use super::*;
-use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config as Run};
+use proptest::{collection::vec, prelude::*, sample::select, strategy::Strategy, test_runner::Config as Run};
 
 fn any_findings() -> impl Strategy<Value = Findings> {
     let failed = End::Failed { class: ErrorClass::Network, message: "m".into(), deadline: None, until: None };

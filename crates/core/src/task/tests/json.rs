@@ -32,6 +32,9 @@ fn full_spec() -> TaskSpec {
         verification: Verification::default(),
         diagnoses: Some(id("t001")),
         todo: Some(id("t001.2")),
+        strategy: Some(Strategy::Cascade),
+        contest: Some(Contest { models: texts(&["acme/a", "acme/b"]) }),
+        entry_of: Some(id("t000")),
         ..spec()
     }
 }

@@ -162,3 +162,24 @@ fn a_reset_lasts_until_the_next_work_and_survives_a_retry() {
         assert_eq!(now.tally.afresh, afresh, "{event:?}");
     }
 }
+
+#[test]
+fn a_strategy_says_where_the_next_attempt_goes() {
+    let with = |strategy| TaskSpec { strategy: Some(strategy), ..spec() };
+    let again = Next::Again;
+    // One tier after the other, also when each fails in the same way; on the strongest one as usual.
+    let (tally, came) = climb(&with(Strategy::Cascade), Some("a"), &vec![logic("same"); 4]);
+    assert_eq!((came, tally.tier.as_deref()), (vec![again.clone(); 4], Some("e")));
+    let (_, came) = climb(&with(Strategy::Cascade), None, &distinct(6));
+    assert_eq!(came[3..], [again.clone(), again.clone(), TIRED]);
+    let useless = Failure { lift: Lift::Useless, ..logic("secret") };
+    assert_eq!(climb(&with(Strategy::Cascade), Some("a"), &[useless]).1, [TIRED], "no stronger one may do it either");
+    let (tally, came) = climb(&with(Strategy::Direct), Some("a"), &distinct(2));
+    assert_eq!((came, tally.tier, tally.avoid), (vec![again.clone(), TIRED], None, Vec::new()));
+    assert_eq!(tally.pinned.as_deref(), Some("acme/x"), "the next attempt has the same model");
+    let (tally, came) = climb(&with(Strategy::Best), Some("e"), &distinct(2));
+    assert_eq!((came, tally.tier), (vec![again, TIRED], None));
+    let tiers = texts(&["a", "b", "e"]);
+    let first: Vec<Option<&str>> = Strategy::ALL.iter().map(|strategy| strategy.first_tier(&tiers)).collect();
+    assert_eq!(first, [None, Some("a"), None, Some("e")]);
+}

@@ -3,6 +3,7 @@
 mod breaker;
 mod checkout;
 mod circles;
+mod contest;
 mod defaults;
 mod dependency;
 mod effects;
@@ -74,6 +75,9 @@ fn spec() -> TaskSpec {
         gate: Gate::Closed,
         verification: Verification::default(),
         diagnoses: None,
+        strategy: None,
+        contest: None,
+        entry_of: None,
         todo: None,
     }
 }
@@ -152,6 +156,7 @@ fn every_event() -> Vec<Event> {
         Event::Ask { request: request(), until: NOW + 2 * HOUR },
         Event::Answer { request: request().id, answer: PermissionReply::Allow, by: "bob".into() },
         Event::Proceed { request: request().id, answer: Some(PermissionReply::Allow) },
+        Event::Decide { decided: decided() },
         Event::Worked,
         Event::Approve { head: "def".into() },
         Event::Refuse { failure: logic("red"), tier: Some("b".into()), model: Some("acme/b".into()), resume: None },
@@ -177,6 +182,11 @@ fn every_event() -> Vec<Event> {
         Event::Retry,
         Event::Reset,
     ]
+}
+
+fn decided() -> Decided {
+    let (base, head) = ("c0".into(), "c1".into());
+    Decided { entry: id("t001.2"), model: "acme/b".into(), base, head, taken: false }
 }
 
 /// Of work that is good.

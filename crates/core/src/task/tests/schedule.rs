@@ -1,7 +1,7 @@
 //! Who is next: limits hold, repositories take turns, and whoever is held knows why.
 
 use super::*;
-use proptest::{collection::vec, option, prelude::*, sample::select, test_runner::Config as Run};
+use proptest::{collection::vec, option, prelude::*, sample::select, strategy::Strategy, test_runner::Config as Run};
 use std::collections::BTreeMap;
 
 fn candidate(number: i64, repository: &str) -> Candidate {

@@ -6,7 +6,7 @@ use proptest::{
     option,
     prelude::*,
     sample::{Index, select},
-    strategy::ValueTree,
+    strategy::{Strategy, ValueTree},
     test_runner::{Config as Run, TestRunner},
 };
 use std::collections::BTreeSet;
@@ -54,10 +54,15 @@ fn any_task() -> impl Strategy<Value = Task> {
     let deliver = select(vec![Deliver::Branch, Deliver::Merge, Deliver::Pr]);
     let place = prop_oneof![5 => Just(Place::Worktree), 1 => Just(Place::Directory)];
     let attempts = option::of(0..4_u32);
-    (deliver, place, attempts, any::<bool>(), any::<bool>()).prop_map(|(deliver, place, attempts, named, listed)| {
+    let models = prop_oneof![
+        2 => Just((None, None)),
+        2 => Just((Some("acme/b".to_owned()), None)),
+        1 => Just((None, Some(Contest { models: texts(&["acme/a", "acme/b"]) }))),
+    ];
+    (deliver, place, attempts, models, any::<bool>()).prop_map(|(deliver, place, attempts, models, listed)| {
         let mut task = Task { epoch: 0, ..task(State::Queued) };
         (task.spec.deliver, task.spec.place, task.spec.attempts) = (deliver, place, attempts);
-        task.spec.model = named.then(|| "acme/b".into());
+        (task.spec.model, task.spec.contest) = models;
         task.spec.todo = listed.then(|| id("t007"));
         task
     })
@@ -182,7 +187,7 @@ fn keeps(before: &Task, event: &Event, step: &Step, now: i64) -> Result<(), Test
 fn the_walks_lead_everywhere() {
     let (rules, mut runner) = (rules(), TestRunner::deterministic());
     let mut reached = BTreeSet::new();
-    for _ in 0..200 {
+    for _ in 0..2000 {
         let walk = (any_task(), vec(any_event(), 150)).new_tree(&mut runner).unwrap();
         let (mut task, events) = walk.current();
         for event in events {

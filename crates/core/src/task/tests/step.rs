@@ -23,6 +23,8 @@ fn worn() -> Tally {
         afresh: true,
         resume: None,
         pull_request: None,
+        pinned: Some("acme/a".into()),
+        contest: Some(Decided { taken: true, ..decided() }),
     }
 }
 
@@ -102,8 +104,9 @@ fn expected(state: &State, event: &Event) -> Option<Became> {
     let again = || became(State::Queued).tally(lost.clone()).run(Resumed::Ends).told("gone");
     let failed = Tally { tries: 3, last: Some("red".into()), limits: 0, troubles: 0, losses: 0, ..worn() };
     let retried = || {
-        let Tally { lessons, tier, avoid, tries, afresh, answers, .. } = worn();
-        became(State::Queued).tally(Tally { lessons, tier, avoid, tries, afresh, answers, ..Tally::default() })
+        let Tally { lessons, tier, avoid, tries, afresh, answers, pinned, contest, .. } = worn();
+        let kept = Tally { lessons, tier, avoid, tries, afresh, ..Tally::default() };
+        became(State::Queued).tally(Tally { answers, pinned, contest, ..kept })
     };
     let reset = || became(State::Queued).tally(Tally { afresh: true, ..Tally::default() });
     let deliver = Stage::Deliver { head: "abc".into() };
@@ -237,7 +240,7 @@ fn the_samples_leave_nothing_out() {
     assert_eq!(names.len(), 13);
     let mut events: Vec<&str> = every_event().iter().map(Event::name).collect();
     events.dedup();
-    assert_eq!(events.len(), 22);
+    assert_eq!(events.len(), 23);
 }
 
 #[test]

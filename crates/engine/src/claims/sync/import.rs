@@ -175,6 +175,9 @@ async fn order(
         gate: Gate::default(),
         verification: Verification::default(),
         diagnoses: None,
+        strategy: None,
+        contest: None,
+        entry_of: None,
         todo: Some(line.id.clone()),
     };
     let parent = line.parent.as_ref().and_then(|parent| names.get(parent)).cloned();

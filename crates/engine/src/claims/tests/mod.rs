@@ -130,6 +130,9 @@ impl Yard {
             gate: Gate::Closed,
             verification: Verification::default(),
             diagnoses: None,
+            strategy: None,
+            contest: None,
+            entry_of: None,
             todo: Some(id.parse().unwrap()),
         };
         Task {

@@ -263,6 +263,9 @@ impl Orders<'_> {
             gate: Gate::Closed,
             verification: Verification::default(),
             diagnoses: None,
+            strategy: None,
+            contest: None,
+            entry_of: None,
             todo: None,
         }
     }

@@ -8,6 +8,7 @@ use crate::{
     Context,
     dispatch::{DispatchReport, Options, Refusal, dispatch},
     supervise::{
+        contest::left,
         spawn::log_dir,
         tidy::{WORKER_MARK, mark_of},
     },
@@ -19,10 +20,10 @@ use switchyard_core::{
     duration::Limit,
     pattern::Deadline,
     route::{Exchange, Selector},
-    task::{Agent, End, Exit, Stop, Task, checkout::Call, prompt},
+    task::{Agent, End, Exit, Stop, Strategy, Task, checkout::Call, prompt},
 };
 use switchyard_host::{clock::now_micros, shell};
-use switchyard_store::{RunRecord, SpendKey, SpendKind, TaskRecord};
+use switchyard_store::{RunRecord, TaskRecord};
 
 /// Characters of the last words that are kept.
 const SAID: usize = 2000;
@@ -80,19 +81,21 @@ async fn ask_model(
         capabilities: task.spec.needs.clone(),
         ..Request::plain(prompt(task), Selector::Exact(model), Mode::Agent, &place.directory)
     };
-    let spent = spent(context, task).await?;
-    if task.spec.max_cost.is_some_and(|most| spent >= most) {
+    let left = left(context, task).await?;
+    if left == Some(Nano::ZERO) {
         return Ok(Ended { asked, ..Ended::with(End::Stopped { why: Stop::Money }) });
     }
-    let named = task.spec.model.is_some() && task.tally.tier.is_none();
+    let is_fixed =
+        task.spec.model.is_some() || task.tally.contest.is_some() || task.spec.strategy() == Strategy::Direct;
+    let named = is_fixed && task.tally.tier.is_none();
     let options = Options {
         id: run.and_then(|run| run.dispatch),
         timeout: Some(Limit(deadline)),
         steps: Some(context.config.supervise.steps),
         // A model that only the claim named may be exchanged for another; one that a person named may not.
         exchange: if named { Exchange::Routed } else { Exchange::Asked },
-        max_cost: task.spec.max_cost.map(|most| most.less(spent)),
-        task: Some(task.id.to_string()),
+        max_cost: left,
+        task: Some(task.charged_to().to_string()),
         batch: task.batch.clone(),
         urgency: task.spec.urgency,
         chosen_for: chosen_for(context, task, run),
@@ -110,12 +113,6 @@ async fn ask_model(
     };
     ended.asked = asked;
     Ok(ended)
-}
-
-/// What the task has cost until now, over all its tries.
-async fn spent(context: &Context, task: &Task) -> Result<Nano, WorkError> {
-    let key = SpendKey { kind: SpendKind::Task, name: task.id.to_string() };
-    Ok(context.store.spent(&key, i64::MIN, i64::MAX).await?.cost)
 }
 
 async fn from_report(context: &Context, report: &DispatchReport, deadline: Option<u128>, life: &Life) -> Ended {

@@ -7,6 +7,7 @@ mod after_merge;
 mod agent;
 mod clean;
 mod collect;
+mod contest;
 mod deliver;
 mod direct;
 mod discard;
@@ -29,6 +30,7 @@ mod standby;
 mod start;
 mod talk;
 mod tier;
+mod todo_claim;
 mod verify;
 mod workspace;
 
@@ -58,9 +60,9 @@ use super::{
 };
 use crate::{
     Context,
-    claims::{self, Taken},
     owner::{same_machine, this_process},
 };
+use contest::Found;
 use deliver::Handed;
 use ended::Ended;
 use life::Life;
@@ -71,16 +73,10 @@ use switchyard_core::{
     ErrorClass,
     config::micros,
     pattern::FailureMode,
-    task::{
-        Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, Wait, judge,
-    },
+    task::{Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, judge},
 };
 use switchyard_host::clock::now_micros;
 use switchyard_store::{RunNote, RunRecord, StoreError, TaskRecord};
-
-/// How long a task rests that somebody else has claimed, or that could not be claimed, in microseconds.
-const CLAIMED: i64 = 600_000_000;
-const UNREACHABLE: i64 = 120_000_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
@@ -190,11 +186,22 @@ async fn step(context: &Context, record: &TaskRecord, event: Event, with: With) 
 
 /// Has the work done. How the agent ended is written down before anything is made of it.
 async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<Box<TaskRecord>, WorkError> {
-    if let Some(postpone) = elsewhere(context, &record.task).await {
+    if let Some(postpone) = todo_claim::elsewhere(context, &record.task).await {
         let note = RunNote { outcome: Some("given back".to_owned()), ..RunNote::default() };
         return step(context, record, postpone, With { note, ..With::default() }).await;
     }
     end_earlier(context, record).await?;
+    let record = &match contest::find_winner(context, record, life).await? {
+        Found::Winner(record) => record,
+        Found::Later(postpone) => {
+            let note = RunNote { outcome: Some("given back".to_owned()), ..RunNote::default() };
+            return step(context, record, postpone, With { note, ..With::default() }).await;
+        }
+        Found::Nothing(ended) => return worked(context, record, &ended).await,
+    };
+    if !matches!(record.task.state, State::Running) {
+        return Ok(record.clone());
+    }
     let ended = match place::given(&record.task) {
         Some(place) => {
             fault(context, "placed");
@@ -205,6 +212,11 @@ async fn labour(context: &Context, record: &TaskRecord, life: &Life) -> Result<B
     if life.is_over() {
         return Err(WorkError::Over);
     }
+    worked(context, record, &ended).await
+}
+
+/// Writes down how the agent ended.
+async fn worked(context: &Context, record: &TaskRecord, ended: &Ended) -> Result<Box<TaskRecord>, WorkError> {
     let note = RunNote {
         answered: ended.answered.clone(),
         cost: Some((ended.cost, ended.cost_known)),
@@ -225,21 +237,6 @@ async fn end_earlier(context: &Context, record: &TaskRecord) -> Result<(), WorkE
         end_processes(context, &run.task, run.epoch, None).await;
     }
     Ok(())
-}
-
-/// A task that was written down in TODO.md is claimed there as well, which is the lock between stores. When that
-/// cannot be had, the claim here is given back.
-async fn elsewhere(context: &Context, task: &Task) -> Option<Event> {
-    task.spec.todo.as_ref()?;
-    let later = |rest: i64, wait, detail| Event::Postpone { until: now_micros().saturating_add(rest), wait, detail };
-    match claims::take(context, task).await {
-        Ok(Taken::Confirmed | Taken::Local | Taken::NotNeeded | Taken::Unconfirmed(_)) => None,
-        Ok(Taken::Lost { by }) => Some(later(CLAIMED, Wait::Claim, format!("{by} has claimed it in TODO.md"))),
-        Ok(Taken::Offline(why)) => {
-            Some(later(UNREACHABLE, Wait::Trouble, format!("it could not be claimed in TODO.md: {why}")))
-        }
-        Err(fault) => Some(later(UNREACHABLE, Wait::Trouble, format!("it could not be claimed in TODO.md: {fault}"))),
-    }
 }
 
 fn current(runs: &[RunRecord], epoch: i64) -> Option<&RunRecord> {
@@ -277,6 +274,8 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
         Ok(findings) => match judge(&record.task.spec, &findings) {
             Judgement::Good { mut reasons } => {
                 let said = match &place {
+                    // The judge of a contest has compared it by then.
+                    Some(_) if is_of_winner(&record.task, &findings) => Opinion::NotAsked,
                     Some(place) => opinion(context, &record.task, place, &findings, life.stop()).await,
                     None => Opinion::NotAsked,
                 };
@@ -310,6 +309,12 @@ async fn evaluate(context: &Context, record: &TaskRecord, life: &Life) -> Result
         }
     }
     conclude(context, record, event, reasons, findings).await
+}
+
+/// Whether the work is that of a contest's winner, as it was taken.
+fn is_of_winner(task: &Task, findings: &Findings) -> bool {
+    let head = findings.head.as_ref().map(|head| head.commit.as_str());
+    task.tally.contest.as_ref().is_some_and(|decided| Some(decided.head.as_str()) == head)
 }
 
 /// Writes the verdict down, with the evidence that it rests on.

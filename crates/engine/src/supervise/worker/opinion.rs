@@ -54,7 +54,7 @@ pub(super) async fn opinion(
     let request = Request::plain(question(task, &diff), selector, Mode::Text, &place.repository);
     let options = Options {
         timeout: Some(Limit(Some(DEADLINE))),
-        task: Some(task.id.to_string()),
+        task: Some(task.charged_to().to_string()),
         batch: task.batch.clone(),
         ..Options::default()
     };

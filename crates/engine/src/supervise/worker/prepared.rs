@@ -5,7 +5,7 @@ use super::{
     WorkError, agent,
     clean::{self, CleanCheckout},
     collect::keep_work,
-    current,
+    contest, current,
     ended::Ended,
     life::Life,
     place::{Place, with_source},
@@ -38,7 +38,11 @@ pub(super) async fn in_workspace(context: &Context, record: &TaskRecord, life: &
     if record.task.spec.verification.expect_red_first && before.iter().all(|check| check.exit.is_green()) {
         return Ok(Ended { before, ..Ended::with(End::GreenBefore) });
     }
-    Ok(Ended { before, ..agent::run(context, record, run, &place, life).await? })
+    let ended = match contest::to_take(&record.task) {
+        Some(decided) => contest::take(context, record, &place, decided).await,
+        None => agent::run(context, record, run, &place, life).await?,
+    };
+    Ok(Ended { before, ..ended })
 }
 
 fn placed(place: &Place) -> RunNote {

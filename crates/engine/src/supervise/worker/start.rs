@@ -25,6 +25,11 @@ enum Remote {
 }
 
 impl Start {
+    /// Exactly this commit.
+    pub(super) fn at(commit: &str) -> Self {
+        Self { base: commit.to_owned(), remote: Remote::Ignored, dependencies: Vec::new() }
+    }
+
     pub(super) async fn of(context: &Context, task: &Task) -> Result<Self, Failure> {
         let mut dependencies = Vec::new();
         for id in &task.depends_on {

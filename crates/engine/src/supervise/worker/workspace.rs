@@ -4,6 +4,7 @@
 //! the task in the user's repository before its workspace is removed.
 
 use super::{
+    contest::to_take,
     place::{Place, author, git, message, owner_of, root, with_source},
     start::Start,
 };
@@ -42,7 +43,11 @@ pub(super) async fn prepare(
     runs: &[RunRecord],
     uncommitted: Uncommitted,
 ) -> Result<Place, Failure> {
-    let start = Start::of(context, task).await?;
+    let start = match to_take(task) {
+        // What a contest's winner made is after the base that the winner had; a newer one is seen to by the delivery.
+        Some(decided) => Start::at(&decided.base),
+        None => Start::of(context, task).await?,
+    };
     let root = root(context, task);
     let earlier = runs
         .iter()

@@ -6,7 +6,7 @@ use super::super::{Author, Git, GitError, Rebased, path_of, records, within};
 use super::collect::remove_locks;
 use super::copies::{Files, copy_tree};
 use super::create::{own_names, same, sources};
-use super::{Record, SOURCE, Workspace, file_error, read_record, remove_any, write_record};
+use super::{Record, SOURCE, WORK, Workspace, file_error, read_record, remove_any, write_record};
 
 /// Whether the work so far could be put on another base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +132,24 @@ impl Workspace {
             }
             refreshed => refreshed,
         }
+    }
+
+    /// Puts other work of the user's repository, after the same base, in the place of what is here.
+    pub fn adopt(&mut self, repository: &Path, commit: &str) -> Result<(), GitError> {
+        self.git.await_stragglers()?;
+        self.undo_restart(&self.git()?)?;
+        self.bring_base(repository, commit)?;
+        let git = self.git()?;
+        if !git.is_ancestor(&self.directory, &self.record.base, commit)? {
+            let wanted = format!("{commit} comes after the base {}", self.record.base);
+            return Err(GitError::Unproven { command: "git merge-base", wanted });
+        }
+        self.record.restarting = true;
+        self.save_record()?;
+        git.succeed(&["update-ref", WORK, commit])?;
+        self.check_out_work(&git)?;
+        self.record.restarting = false;
+        self.save_record()
     }
 
     /// Brings a commit of the user's repository here, to be a base.

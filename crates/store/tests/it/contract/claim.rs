@@ -136,6 +136,22 @@ pub async fn the_money_of_a_claim_is_taken_over_by_its_attempt(backend: &dyn Bac
     assert_eq!(reserved(store, &SpendKey::overall()).await, 0);
 }
 
+pub async fn entries_of_a_contest_stay_below_its_limit_together(backend: &dyn Backend) {
+    let store = &*backend.fresh().await;
+    let entry = |name: &str| Task { spec: TaskSpec { entry_of: Some(id("t001")), ..bare(name).spec }, ..bare(name) };
+    add(store, [bare("t001"), entry("t001.1"), entry("t001.2")]).await;
+    let contest = SpendKey::new(SpendKind::Task, "t001");
+    let limit = Ceiling { key: contest.clone(), measure: Measure::Cost, from: 0, until: i64::MAX, limit: 100 };
+    let claim = async |name: &str| {
+        let reserve = Some(Reserve { cost: Nano(60), tokens: 7, ceilings: vec![limit.clone()] });
+        let run = NewRun { dispatch: Some(sample::dispatch_id()), reserve, ..tasks::run() };
+        store.change_task(&claim_of(store, name, run).await).await.unwrap()
+    };
+    assert!(matches!(claim("t001.1").await, Changed::Done(_)));
+    assert_eq!(reserved(store, &contest).await, 60, "it counts for the contest");
+    assert_eq!(claim("t001.2").await, Changed::NoMoney { ceiling: 0, settled: 0, reserved: 60 });
+}
+
 pub async fn an_end_frees_the_money_of_an_attempt_that_never_began(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     add(store, [bare("t001"), bare("t002")]).await;

@@ -10,6 +10,7 @@ pub mod budget;
 pub mod charged;
 pub mod claim;
 pub mod concurrency;
+pub mod contest;
 pub mod dispatch;
 pub mod effect;
 pub mod event;
@@ -149,6 +150,7 @@ macro_rules! suite {
             claim: a_run_without_a_provider_or_a_model_takes_no_such_slot,
             claim: a_claim_that_is_refused_leaves_nothing,
             claim: the_money_of_a_claim_is_taken_over_by_its_attempt,
+            claim: entries_of_a_contest_stay_below_its_limit_together,
             claim: an_end_frees_the_money_of_an_attempt_that_never_began,
             claim: of_many_claims_at_once_no_more_than_the_limit_are_made,
             claim: what_is_paused_or_blocked_by_then_is_not_claimed,
@@ -170,6 +172,8 @@ macro_rules! suite {
             effect: what_is_finished_stays_finished,
             effect: what_could_not_be_done_is_tried_later_or_never,
             effect: of_many_takers_each_effect_has_one,
+            contest: the_first_verdict_stands_and_is_told_once,
+            contest: contests_of_one_repository_come_first_and_the_newest_before_others,
             batch: a_batch_is_created_once,
             batch: a_pause_is_told_once,
             batch: queued_tasks_join_a_batch,

@@ -68,6 +68,8 @@ pub async fn every_effect_is_read_back_whole(backend: &dyn Backend) {
         Effect::Learn { good: false, failure: Some(failure) },
         Effect::Notify { notice: Notice::Blocked, detail: String::new() },
         Effect::Mark { done: false },
+        Effect::WakeContest,
+        Effect::CancelEntries,
     ];
     let change = stepped(&read(store, "t001").await, sample::cancel());
     make(store, &TaskChange { effects: effects.clone(), at: 2_500, ..change }).await;

@@ -6,8 +6,8 @@ use switchyard_core::{
     budget::Urgency,
     config::Capability,
     task::{
-        Agent, Deliver, Delivered, Event, Gate, Place, Resumed, Rules, Slot, SlotKind, State, Tally, Task, TaskId,
-        TaskSpec, Verification, step,
+        Agent, Contest, Deliver, Delivered, Event, Gate, Place, Resumed, Rules, Slot, SlotKind, State, Strategy, Tally,
+        Task, TaskId, TaskSpec, Verification, step,
     },
 };
 use switchyard_store::{Changed, NewRun, NewTask, RunChange, RunNote, Store, TaskChange, TaskFilter, TaskRecord};
@@ -46,6 +46,9 @@ pub fn full(name: &str) -> Task {
             verification: Verification::default(),
             diagnoses: Some(id("t002")),
             todo: Some(id("t7.1")),
+            strategy: Some(Strategy::Best),
+            contest: Some(Contest { models: vec!["local/small".into(), "far/large".into()] }),
+            entry_of: Some(id("t006")),
         },
         state: State::Queued,
         tally: Tally { tries: 2, lessons: vec!["look at line 9".into()], ..Tally::default() },
@@ -69,6 +72,9 @@ pub fn bare(name: &str) -> Task {
             urgency: Urgency::Normal,
             todo: None,
             deliver: Deliver::Branch,
+            strategy: None,
+            contest: None,
+            entry_of: None,
             ..full.spec
         },
         ..full

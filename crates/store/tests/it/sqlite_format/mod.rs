@@ -1,5 +1,6 @@
 //! What is particular to SQLite: the file, its versions, and what happens when it is opened.
 
+mod contests;
 mod jobs;
 mod ledger;
 mod migration;
@@ -30,6 +31,7 @@ const STORED_V5: &str = include_str!("../../formats/v5.sql");
 const STORED_V6: &str = include_str!("../../formats/v6.sql");
 const STORED_V7: &str = include_str!("../../formats/v7.sql");
 const STORED_V8: &str = include_str!("../../formats/v8.sql");
+const STORED_V9: &str = include_str!("../../formats/v9.sql");
 
 /// A directory with a place for a database.
 struct Yard {

@@ -1,6 +1,8 @@
 //! A stored database of each version is read whole by today's code.
 
-use super::{STORED_V1, STORED_V2, STORED_V3, STORED_V4, STORED_V5, STORED_V6, STORED_V7, STORED_V8, Yard, raw};
+use super::{
+    STORED_V1, STORED_V2, STORED_V3, STORED_V4, STORED_V5, STORED_V6, STORED_V7, STORED_V8, STORED_V9, Yard, raw,
+};
 use serde_json::{Value, json};
 use switchyard_core::{
     ErrorClass, Nano, Usage,
@@ -270,7 +272,7 @@ async fn the_migrations_still_make_the_stored_tables() {
             .await
             .unwrap()
     }
-    let stored = [STORED_V1, STORED_V2, STORED_V3, STORED_V4, STORED_V5, STORED_V6, STORED_V7, STORED_V8];
+    let stored = [STORED_V1, STORED_V2, STORED_V3, STORED_V4, STORED_V5, STORED_V6, STORED_V7, STORED_V8, STORED_V9];
     assert_eq!(stored.len(), MIGRATIONS.len(), "every version has its stored database");
     for (version, sql) in (1..).zip(stored) {
         let (made, stored) = (Yard::empty(), Yard::stored(sql).await);

@@ -50,6 +50,9 @@ fn spec(description: &str) -> TaskSpec {
         gate: Gate::Closed,
         verification: Verification::default(),
         diagnoses: None,
+        strategy: None,
+        contest: None,
+        entry_of: None,
         todo: None,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing in such a text is passed over. What is not understood is refused, with its line.
 
-use super::wanted::{How, Wanted, estimate};
+use super::wanted::{How, StrategyName, Wanted, estimate};
 use crate::{
     cli::{input, route::Need},
     failure::Failure,
@@ -14,7 +14,7 @@ use switchyard_core::{Nano, nearest::nearest, task::TaskId};
 use switchyard_engine::supervise::NewTaskOrder;
 
 /// What a JSON object may say: the flags, with `_` for `-`.
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 30] = [
     "id",
     "description",
     "repo",
@@ -23,6 +23,8 @@ const KEYS: [&str; 28] = [
     "verify",
     "tier",
     "model",
+    "models",
+    "strategy",
     "task_type",
     "need",
     "depends_on",
@@ -131,7 +133,8 @@ fn set(wanted: &mut Wanted, key: &str, value: &Value) -> Result<(), String> {
         "batch" => wanted.batch = Some(text(value)?),
         "verify" => wanted.verify = list(value)?,
         "tier" => wanted.tier = Some(text(value)?),
-        "model" => wanted.model = Some(text(value)?),
+        "model" | "models" => wanted.model = list(value)?,
+        "strategy" => wanted.strategy = Some(StrategyName::from_str(&text(value)?, true)?),
         "task_type" => wanted.task_type = Some(text(value)?),
         "need" => wanted.need = words(value, |word| Need::from_str(word, true))?,
         "depends_on" => wanted.depends_on = words(value, |word| word.parse::<TaskId>().map_err(|bad| bad.to_string()))?,

@@ -1,5 +1,6 @@
 //! A task as scripts see it. Every command that prints one uses this, so that a task looks the same everywhere.
 
+use super::contest::ContestReport;
 use crate::cli::moment::rfc3339;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -9,23 +10,24 @@ use switchyard_core::{
     pull_request::PullRequestState,
     task::{Agent, Deliver, Gate, Place, State, Task},
 };
-use switchyard_engine::Context;
-use switchyard_store::{Result, RunRecord, SpendKey, SpendKind, Spent, TaskRecord};
+use switchyard_engine::{Context, supervise};
+use switchyard_store::{Result, RunRecord, Spent, TaskRecord};
 
 /// A task with its tries and its money.
 pub struct Whole {
     pub record: TaskRecord,
     pub runs: Vec<RunRecord>,
     pub spent: Spent,
+    /// Of a contest: its entries, and what was decided about them.
+    pub contest: Option<ContestReport>,
 }
 
 impl Whole {
     pub async fn of(context: &Context, record: TaskRecord) -> Result<Self> {
         let runs = context.store.runs(&record.task.id).await?;
-        let key = SpendKey { kind: SpendKind::Task, name: record.task.id.to_string() };
-        // What a task has spent is counted over all time, whatever the window.
-        let spent = context.store.spent(&key, i64::MIN, i64::MAX).await?;
-        Ok(Self { record, runs, spent })
+        let spent = supervise::cost(context, &record.task).await?;
+        let contest = ContestReport::of(context, &record.task).await?;
+        Ok(Self { record, runs, spent, contest })
     }
 
     /// Where its work is, as long as that is there.
@@ -75,7 +77,7 @@ impl Whole {
             "estimate_seconds": spec.estimate_seconds,
             "most_attempts": spec.attempts,
             "labels": spec.labels,
-            "parent": task.parent,
+            "parent": task.parent.as_ref().or(spec.entry_of.as_ref()),
             "kind": kind,
             "agent": agent,
             "command": command,
@@ -91,6 +93,10 @@ impl Whole {
         // Outside of the macro, which takes no more entries.
         document["request"] = request(&task.state).unwrap_or_default();
         document["pull_request"] = pull_request(task);
+        let strategy = if spec.contest.is_some() { "contest" } else { spec.strategy().as_str() };
+        document["strategy"] = strategy.into();
+        document["entry_of"] = json!(spec.entry_of);
+        document["contest"] = self.contest.as_ref().map(ContestReport::document).unwrap_or_default();
         document
     }
 }

@@ -9,7 +9,10 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode};
-use switchyard_core::{compare::clean_line, task::Phase};
+use switchyard_core::{
+    compare::clean_line,
+    task::{Phase, group_entries},
+};
 use switchyard_engine::Context;
 use switchyard_host::repository::repository_of;
 use switchyard_store::{TaskFilter, TaskRecord};
@@ -42,7 +45,8 @@ fn phase(text: &str) -> Result<Phase, String> {
 
 pub async fn run(global: &Global, args: &ListArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
-    let records = read(&context, args).await?;
+    let mut records = read(&context, args).await?;
+    group_entries(&mut records, |record| (record.task.id.clone(), record.task.spec.entry_of.clone()));
     if global.format() == Format::Json {
         let mut tasks = Vec::with_capacity(records.len());
         for record in records {
@@ -95,12 +99,16 @@ fn row(record: &TaskRecord) -> Vec<String> {
         }
         _ => task.state.reason(),
     };
+    let (id, what) = match (&task.spec.entry_of, &task.spec.model) {
+        (Some(_), Some(model)) => (format!("  {}", task.id), format!("entry by {model}")),
+        _ => (task.id.to_string(), task.spec.description.clone()),
+    };
     vec![
-        task.id.to_string(),
+        id,
         task.state.name().to_owned(),
         task.epoch.to_string(),
         task.batch.clone().unwrap_or_default(),
-        clean_line(&task.spec.description, ROOM),
+        clean_line(&what, ROOM),
         clean_line(&why, ROOM),
     ]
 }

@@ -4,6 +4,7 @@ mod add;
 mod answer;
 mod bulk;
 mod claim;
+mod contest;
 mod discard;
 pub mod document;
 mod explained;

@@ -52,6 +52,8 @@ fn people(whole: &Whole) {
         ("verify", listed(&spec.verify)),
         ("batch", task.batch.clone()),
         ("parent", task.parent.as_ref().map(TaskId::to_string)),
+        ("entry of", spec.entry_of.as_ref().map(TaskId::to_string)),
+        ("strategy", spec.strategy.map(|strategy| strategy.as_str().to_owned())),
         ("depends on", listed(&depends)),
         ("labels", listed(&spec.labels)),
         ("priority", (task.priority != 0).then(|| task.priority.to_string())),
@@ -63,6 +65,9 @@ fn people(whole: &Whole) {
     let rows: Vec<Vec<String>> =
         facts.into_iter().filter_map(|(name, value)| Some(vec![name.to_owned(), clean_line(&value?, ROOM)])).collect();
     ui::result(&ui::table(&["", ""], &rows));
+    if let Some(contest) = &whole.contest {
+        ui::result(&contest.people());
+    }
     if !whole.runs.is_empty() {
         ui::result(&tries(&whole.runs));
     }

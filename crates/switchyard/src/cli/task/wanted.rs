@@ -10,7 +10,7 @@ use switchyard_core::{
     Nano,
     budget::Urgency,
     duration,
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
+    task::{Agent, Contest, Deliver, Gate, Place, Strategy, TaskId, TaskSpec, Verification},
 };
 use switchyard_engine::supervise::{Defaults, NewTaskOrder};
 
@@ -43,9 +43,12 @@ pub struct Wanted {
     /// The tier to begin with
     #[arg(long)]
     pub tier: Option<String>,
-    /// The model, or a tag, as for dispatch
+    /// The model, or a tag, as for dispatch; two or more for a contest
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
-    pub model: Option<String>,
+    pub model: Vec<String>,
+    /// How attempts follow each other: auto, from the cheapest tier up, one model only, the strongest tier, or a contest
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub strategy: Option<StrategyName>,
     /// The kind of task, which decides the tier
     #[arg(long, value_name = "TYPE")]
     pub task_type: Option<String>,
@@ -104,6 +107,29 @@ pub enum How {
     Pr,
 }
 
+/// How the attempts of a task follow each other, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StrategyName {
+    Auto,
+    Cascade,
+    Direct,
+    Best,
+    Contest,
+}
+
+impl StrategyName {
+    /// `None` for a contest, in which every entry has its one model.
+    fn strategy(self) -> Option<Strategy> {
+        match self {
+            Self::Auto => Some(Strategy::Auto),
+            Self::Cascade => Some(Strategy::Cascade),
+            Self::Direct => Some(Strategy::Direct),
+            Self::Best => Some(Strategy::Best),
+            Self::Contest => None,
+        }
+    }
+}
+
 impl How {
     fn deliver(self) -> Deliver {
         match self {
@@ -123,6 +149,7 @@ pub fn estimate(text: &str) -> Result<u64, String> {
 impl Wanted {
     pub fn order(&self, id: Option<TaskId>, description: String) -> Result<NewTaskOrder, Failure> {
         self.refuse_contradictions()?;
+        let contest = self.contest()?;
         let agent = match &self.command {
             Some(command) => Agent::Command { command: command.clone() },
             None => Agent::Opencode { agent: self.agent.clone() },
@@ -133,7 +160,7 @@ impl Wanted {
             base: self.base.clone().unwrap_or_default(),
             agent,
             place: if self.in_place { Place::Directory } else { Place::Worktree },
-            model: self.model.clone(),
+            model: self.model.first().filter(|_| contest.is_none()).cloned(),
             tier: self.tier.clone(),
             task_type: self.task_type.clone(),
             needs: self.need.iter().map(|need| need.capability()).collect(),
@@ -153,6 +180,9 @@ impl Wanted {
                 allow_other_branches: self.allow_other_branches,
             },
             diagnoses: None,
+            strategy: self.strategy.and_then(StrategyName::strategy),
+            contest,
+            entry_of: None,
             todo: None,
         };
         Ok(NewTaskOrder {
@@ -166,11 +196,30 @@ impl Wanted {
         })
     }
 
+    /// The models of a contest, when it is one. Several models are for nothing else.
+    fn contest(&self) -> Result<Option<Contest>, Failure> {
+        if self.strategy != Some(StrategyName::Contest) {
+            if self.model.len() > 1 {
+                let message = format!("{} models were named, and only a contest has several", self.model.len());
+                return Err(Failure::usage(message, "add `--strategy contest`, or name one model"));
+            }
+            return Ok(None);
+        }
+        if self.tier.is_some() {
+            let message = "--tier says nothing in a contest: its models are named";
+            return Err(Failure::usage(message, "leave --tier out"));
+        }
+        let contest = Contest::new(self.model.clone());
+        let hint = "name each model once, as in `--strategy contest --model P/A --model P/B`";
+        contest.map(Some).map_err(|error| Failure::usage(error, hint))
+    }
+
     /// What would be left unread is refused, so that nobody relies on it.
     fn refuse_contradictions(&self) -> Result<(), Failure> {
         let for_models = [
             ("agent", self.agent.is_some()),
-            ("model", self.model.is_some()),
+            ("model", !self.model.is_empty()),
+            ("strategy", self.strategy.is_some()),
             ("tier", self.tier.is_some()),
             ("task-type", self.task_type.is_some()),
             ("need", !self.need.is_empty()),
@@ -188,6 +237,18 @@ impl Wanted {
         ];
         if let Some((name, _)) = for_models.iter().find(|(_, given)| self.command.is_some() && *given) {
             let message = format!("--{name} is about a model, and a command does this work");
+            return Err(Failure::usage(message, "leave one of the two out"));
+        }
+        let chooses = self.strategy.and_then(StrategyName::strategy).filter(|strategy| strategy.chooses_tier());
+        if let Some(strategy) = chooses
+            && let Some((name, _)) =
+                [("model", !self.model.is_empty()), ("tier", self.tier.is_some())].iter().find(|(_, given)| *given)
+        {
+            let message = format!("--strategy {} chooses the tier itself, and --{name} names one", strategy.as_str());
+            return Err(Failure::usage(message, "leave one of the two out"));
+        }
+        if self.in_place && self.strategy.is_some() {
+            let message = "--strategy is about models, and work in place is done by a command";
             return Err(Failure::usage(message, "leave one of the two out"));
         }
         if let Some((name, _)) = for_worktrees.iter().find(|(_, given)| self.in_place && *given) {

@@ -6,6 +6,8 @@
 mod agents;
 mod cancel;
 mod checkout;
+mod contest;
+mod contest_kills;
 mod crashes;
 mod crew;
 mod delivery;

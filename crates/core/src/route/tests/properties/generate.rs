@@ -5,8 +5,8 @@ use crate::{
     config::{Capability, Config, FirstChoice},
     money::Price,
     route::{
-        Advice, AgentWish, Availability, Bar, Catalogue, Classified, Model, ModelPolicy, Needs, Pattern, Provider,
-        Question, Selector, Source, Status,
+        Advice, AgentWish, Availability, Bar, Catalogue, Classified, ContestAdvice, Model, ModelPolicy, Needs, Pattern,
+        Provider, Question, Selector, Source, Status,
     },
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
@@ -253,7 +253,8 @@ fn advice() -> impl Strategy<Value = Advice> {
     (contest, rarely(wish.boxed()), rarely(tier.boxed()), proptest::bool::ANY, rarely(kind.boxed()), degraded, spent)
         .prop_map(|(contest, agent, pattern, enough, classified, degraded, spent)| {
             let mut advice = Advice {
-                contest: contest.map(|model| model.parse().unwrap()),
+                contest: contest
+                    .map(|model| ContestAdvice { winner: Some(model.parse().unwrap()), said: "it won".into() }),
                 agent: agent.map(|model| AgentWish { agent: "docs".into(), model }),
                 pattern: pattern.map(|tier| Pattern {
                     tier: Some(tier).filter(|_| enough),

@@ -23,7 +23,7 @@ pub(super) fn goal(scene: &Scene) -> Goal {
         other => panic!("{other:?} is not taken apart"),
     };
     let parsed = |text: &str| Selector::from_reference(text, &scene.config);
-    if scene.advice.contest.is_some() {
+    if contest_decides(scene) {
         return Goal::One;
     }
     let advice = &scene.advice;
@@ -46,6 +46,25 @@ pub(super) fn goal(scene: &Scene) -> Goal {
         }
         (None, None, None) => Goal::One,
     }
+}
+
+/// Whether the winner of an earlier contest is asked.
+fn contest_decides(scene: &Scene) -> bool {
+    let winner = scene.advice.contest.as_ref().and_then(|contest| contest.winner.as_ref());
+    let is_open = matches!(scene.selector, Selector::Default | Selector::TaskType(_));
+    winner.filter(|_| is_open).is_some_and(|winner| {
+        let lists = |tier: &&String| {
+            scene.config.tiers[*tier]
+                .iter()
+                .filter_map(|name| name.parse::<ModelRef>().ok())
+                .any(|listed| listed.provider == winner.provider && listed.model == winner.model)
+        };
+        let tier = scene.config.tier_order.iter().find(lists);
+        found_in(scene, winner).is_some_and(|model| suits(scene, &Goal::One, model))
+            && usable(scene, &winner.provider)
+            && !barred(scene, &winner.provider, &winner.model)
+            && !tier.is_some_and(|tier| scene.advice.budget.degraded.contains_key(tier))
+    })
 }
 
 pub(super) fn own_name(scene: &Scene, tier: &str) -> String {
