@@ -26,6 +26,7 @@ mod permissions;
 mod pull_request_merges;
 mod pull_request_states;
 mod pull_requests;
+mod reports;
 mod spec_run;
 mod unknown_costs;
 mod yard;
