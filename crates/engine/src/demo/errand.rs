@@ -109,6 +109,8 @@ impl Errand {
                 verification: Verification::default(),
                 diagnoses: None,
                 todo: None,
+                deadline: None,
+                with_issue: false,
             },
         }
     }

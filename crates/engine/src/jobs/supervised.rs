@@ -47,6 +47,8 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
         verification: Verification::default(),
         diagnoses: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     };
     let batch = BatchRecord { name: HANDED_OVER.to_owned(), concurrency: 0, paused: false, created_at: now_micros() };
     match context.store.create_batch(&batch).await {

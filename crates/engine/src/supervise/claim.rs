@@ -87,6 +87,10 @@ pub(crate) async fn claim(
     if let Some((cause, detail)) = looked {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
+    // Work that is done is handed over, however late.
+    if record.task.spec.is_over(now_micros()) && record.task.tally.resume.is_none() {
+        return put_off(context, &record, Event::Expire).await;
+    }
     // Work that is done and only has to be evaluated or handed over needs no model.
     let chosen = match record.task.tally.resume {
         Some(_) => Ok(None),

@@ -58,6 +58,8 @@ fn wanted(task: &Task) -> TaskSpec {
         verification: Verification::default(),
         diagnoses: Some(task.id.clone()),
         todo: None,
+        deadline: None,
+        with_issue: false,
         ..task.spec.clone()
     }
 }

@@ -40,7 +40,7 @@ pub use outlook::BREAKER_CLEARED;
 pub use presence::is_supervised;
 pub use pulse::{Pulse, pulse, would_start};
 pub use run_loop::{Told, Watcher, supervise, until_idle};
-pub use spawn::{log_dir, log_file};
+pub use spawn::{log_dir, log_file, transcript_file};
 pub use status::{BatchStatus, Status, TaskStatus, at_work, status, why};
 pub use tidy::WORKER_MARK;
 pub use todo::{TodoPass, TodoStatus};

@@ -72,6 +72,8 @@ fn task(number: usize) -> NewTask {
         verification: Verification::default(),
         diagnoses: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     };
     let task = Task {
         id: TaskId::numbered(0),

@@ -32,6 +32,8 @@ fn full_spec() -> TaskSpec {
         verification: Verification::default(),
         diagnoses: Some(id("t001")),
         todo: Some(id("t001.2")),
+        deadline: None,
+        with_issue: false,
         ..spec()
     }
 }

@@ -75,6 +75,8 @@ fn spec() -> TaskSpec {
         verification: Verification::default(),
         diagnoses: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     }
 }
 

@@ -101,7 +101,7 @@ impl Scene {
 
 impl Yard {
     fn line(&self, id: &str) -> Line {
-        Line { repository: self.clone.clone(), base: "main".to_owned(), todo: id.parse().unwrap() }
+        Line::new(&self.clone, "main", &id.parse().unwrap())
     }
 
     async fn claim(&self, id: &str) -> Claim {
@@ -131,6 +131,8 @@ impl Yard {
             verification: Verification::default(),
             diagnoses: None,
             todo: Some(id.parse().unwrap()),
+            deadline: None,
+            with_issue: false,
         };
         Task {
             id: id.parse().unwrap(),

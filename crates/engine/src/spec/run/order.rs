@@ -264,6 +264,8 @@ impl Orders<'_> {
             verification: Verification::default(),
             diagnoses: None,
             todo: None,
+            deadline: None,
+            with_issue: false,
         }
     }
 

@@ -29,6 +29,7 @@ mod standby;
 mod start;
 mod talk;
 mod tier;
+mod transcript;
 mod verify;
 mod workspace;
 

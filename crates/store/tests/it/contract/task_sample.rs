@@ -46,6 +46,8 @@ pub fn full(name: &str) -> Task {
             verification: Verification::default(),
             diagnoses: Some(id("t002")),
             todo: Some(id("t7.1")),
+            deadline: None,
+            with_issue: false,
         },
         state: State::Queued,
         tally: Tally { tries: 2, lessons: vec!["look at line 9".into()], ..Tally::default() },

@@ -51,6 +51,8 @@ fn spec(description: &str) -> TaskSpec {
         verification: Verification::default(),
         diagnoses: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     }
 }
 

@@ -18,6 +18,7 @@ mod grace;
 mod hostile;
 mod hub;
 mod invariants;
+mod issues;
 mod limits;
 mod linked;
 mod mixed;
