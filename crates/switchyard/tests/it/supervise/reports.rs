@@ -2,7 +2,11 @@
 
 use super::Yard;
 use serde_json::{Value, json};
-use std::{os::unix::fs::PermissionsExt as _, time::Duration};
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use switchyard_scripted::Step;
 
 fn write(file: &str, text: &str) -> Step {
@@ -127,4 +131,32 @@ fn a_repository_is_also_known_by_its_remote() {
     let task = yard.task(&id);
     assert_eq!((&task["verify"], &task["deliver"]), (&json!(["true"]), &json!("merge")), "{task:#}");
     yard.env.run(&["task", "cancel", &id]).expect_code(0);
+}
+
+#[test]
+fn a_hung_worker_loses_its_task_and_what_is_over_is_pruned() {
+    let yard = Yard::new("reports-release");
+    let id = yard.add(&["--command", "echo begun > begun.txt; exec sleep 600"]);
+    let begun = || yard.task(&id)["worktree"].as_str().is_some_and(|path| Path::new(path).join("begun.txt").exists());
+    yard.pulse_until("it runs", begun);
+    let refused = yard.env.run(&["release", &id]);
+    assert!(refused.expect_code(3).stderr.contains("--force"), "{}", refused.stderr);
+    let worker = yard.workers();
+    assert_eq!(yard.env.run(&["release", &id, "--force", "--json"]).expect_code(0).json()["state"], "queued");
+    assert!(yard.workers().iter().all(|pid| !worker.contains(pid)), "its worker was ended");
+    yard.env.run(&["release", &id, "--force"]).expect_code(3);
+    yard.env.run(&["task", "cancel", &id]).expect_code(0);
+    let task = yard.task(&id);
+    assert_eq!((&task["phase"], &task["attempts"][0]["outcome"]), (&json!("cancelled"), &json!("lost")), "{task:#}");
+
+    let workspace = PathBuf::from(task["worktree"].as_str().expect("its workspace"));
+    let logs = yard.env.data_dir().join("tasks").join(&id);
+    let none = yard.env.run(&["prune", "--dry-run", "--json"]).expect_code(0).json();
+    assert_eq!(none["tasks"], json!([]), "it is not old enough");
+    let dry = yard.env.run(&["prune", "--older-than", "0s", "--dry-run", "--json"]).expect_code(0).json();
+    assert_eq!((&dry["tasks"][0]["id"], &dry["tasks"][0]["worktree"]), (&json!(id), &json!(workspace)), "{dry:#}");
+    assert!(dry["bytes"].as_u64().is_some_and(|bytes| bytes > 0) && workspace.exists() && logs.exists(), "{dry:#}");
+    let done = yard.env.run(&["prune", "--older-than", "0s", "--json"]).expect_code(0).json();
+    assert_eq!((&done["tasks"][0]["id"], &done["problems"]), (&json!(id), &json!([])), "{done:#}");
+    assert!(!workspace.exists() && !logs.exists());
 }
