@@ -10,6 +10,8 @@ pub struct Facts {
     pub store: Health,
     /// Tasks by phase; those that are not listed are none.
     pub tasks: Vec<(Phase, u64)>,
+    /// Those of the waiting tasks that wait for the answer to a permission request.
+    pub asking: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +43,8 @@ impl Facts {
             ("switchyard doctor", "the store cannot be used".to_owned())
         } else if self.opencode == Health::Unusable {
             ("switchyard opencode install", "OpenCode was not found".to_owned())
+        } else if self.asking > 0 {
+            ("switchyard status", format!("{} for a permission", tasks(self.asking, "waits", "wait")))
         } else if blocked > 0 {
             ("switchyard status", format!("{} for a decision of yours", tasks(blocked, "waits", "wait")))
         } else if running > 0 {
@@ -92,11 +96,19 @@ mod tests {
             ([good, good, good], &[(Phase::Done, 0)], "switchyard demo", "without a key"),
         ];
         for ([configuration, opencode, store], tasks, command, reason) in table {
-            let facts =
-                Facts { configuration: *configuration, opencode: *opencode, store: *store, tasks: tasks.to_vec() };
+            let facts = Facts {
+                configuration: *configuration,
+                opencode: *opencode,
+                store: *store,
+                tasks: tasks.to_vec(),
+                asking: 0,
+            };
             let step = facts.next_step();
             assert_eq!(step.command, *command, "{facts:?}");
             assert!(step.reason.contains(reason), "{facts:?}: {}", step.reason);
+            let asked = Facts { asking: 2, ..facts.clone() }.next_step();
+            let can_answer = [configuration, opencode, store].iter().all(|health| **health == Health::Usable);
+            assert_eq!(asked.reason == "2 tasks wait for a permission", can_answer, "{facts:?}: {}", asked.reason);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What the user has set for a repository, by whichever name of its top directory.
+//! What the user has set for a repository, by its top directory or by the address of one of its remotes.
 
 use std::path::Path;
-use switchyard_core::config::{Config, Repository};
+use switchyard_core::config::{Config, Repository, remote_name};
+use switchyard_host::git::Git;
 
 /// Tasks know a repository by its canonical path; a configuration may name a link that leads to it.
 pub(crate) fn settings_of(config: &Config, top: &Path) -> Repository {
@@ -10,5 +11,17 @@ pub(crate) fn settings_of(config: &Config, top: &Path) -> Repository {
         let leads = |name: &String| std::fs::canonicalize(name).is_ok_and(|path| path == top);
         config.repository.iter().find(|(name, _)| leads(name)).map(|(_, found)| found)
     };
-    named.or_else(led_to).cloned().unwrap_or_default()
+    named.or_else(led_to).or_else(|| by_remote(config, top)).cloned().unwrap_or_default()
+}
+
+/// Git is asked only when the configuration names a remote at all.
+fn by_remote<'a>(config: &'a Config, top: &Path) -> Option<&'a Repository> {
+    let named: Vec<(String, &Repository)> =
+        config.repository.iter().filter_map(|(name, found)| Some((remote_name(name)?, found))).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let urls = Git::default().remote_urls(top).unwrap_or_default();
+    let of_here: Vec<String> = urls.iter().filter_map(|url| remote_name(url)).collect();
+    named.into_iter().find(|(name, _)| of_here.contains(name)).map(|(_, found)| found)
 }

@@ -19,6 +19,7 @@ pub struct Jobs {
     pub await_limit: Limit,
     pub progress_every: Limit,
     pub task_chars: usize,
+    #[serde(deserialize_with = "crate::size::mebibytes")]
     pub attachment_mib: u64,
     pub attachments: usize,
     pub workflow_steps: usize,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum Merging {
     /// People merge.
-    #[default]
     Never,
     /// Once its checks passed and a person who may write to the repository approved its head.
+    #[default]
     Approved,
     /// Once its checks passed.
     Ready,

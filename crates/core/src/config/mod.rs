@@ -23,7 +23,7 @@ pub use comments::{Section, sections};
 pub use jobs::{Access, Jobs, WorkerProfile, Workflow};
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use merging::{Grep, MergeCheck, MergeMethod, Merging};
-pub use repository::Repository;
+pub use repository::{Repository, remote_name};
 pub use routing::{
     Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
     Score, Tag, Via,
@@ -139,6 +139,7 @@ pub struct Server {
     pub start_timeout: Limit,
     pub call_timeout: Limit,
     pub idle_timeout: Limit,
+    #[serde(deserialize_with = "crate::size::mebibytes")]
     pub memory_limit_mib: u64,
     pub health_interval: Limit,
     pub health_timeout: Limit,

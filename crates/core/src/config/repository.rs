@@ -74,6 +74,23 @@ impl super::Config {
     }
 }
 
+/// `host/path` of a remote's address, so that its forms over https and ssh are the same. None for a path.
+#[must_use]
+pub fn remote_name(url: &str) -> Option<String> {
+    let url = url.trim();
+    let (host, path) = match url.split_once("://") {
+        Some(("https" | "http" | "ssh" | "git", rest)) => rest.split_once('/')?,
+        Some(_) => return None,
+        // As in git@host:path; a colon after a slash belongs to a path.
+        None => url.split_once(':').filter(|(host, path)| !host.contains('/') && host.len() > 1 && !path.is_empty())?,
+    };
+    let host = host.rsplit('@').next()?;
+    let host = host.split_once(':').map_or(host, |(host, _port)| host).to_ascii_lowercase();
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    (!host.is_empty() && !path.is_empty()).then(|| format!("{host}/{path}"))
+}
+
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -105,6 +122,22 @@ mod tests {
         let config = merged(text, Origin::File("config.toml".into())).unwrap().config;
         assert_eq!(config.repository_named("/home/ann/app/").map(|found| found.setup.as_str()), Some("npm ci"));
         assert_eq!(config.repository_named("/home/ann/other"), None);
+    }
+
+    #[test]
+    fn a_remote_is_the_same_in_all_its_forms() {
+        let same = [
+            "https://github.com/ann/app",
+            "https://ann:secret@GitHub.com/ann/app.git/",
+            "git@github.com:ann/app.git",
+            "ssh://git@github.com:22/ann/app",
+        ];
+        for url in same {
+            assert_eq!(super::remote_name(url).as_deref(), Some("github.com/ann/app"), "{url}");
+        }
+        for other in ["/home/ann/app", "./app", "C:/app", "file:///srv/app.git", "https://github.com", ""] {
+            assert_eq!(super::remote_name(other), None, "{other}");
+        }
     }
 
     #[test]

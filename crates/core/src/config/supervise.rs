@@ -39,7 +39,9 @@ pub struct Supervise {
     pub diagnose: bool,
     pub breaker_failures: usize,
     pub breaker_pause: Limit,
+    #[serde(deserialize_with = "crate::size::mebibytes")]
     pub disk_reserve_mib: u64,
+    pub prune_after: Limit,
     pub look_every: Limit,
     pub todo_every: Limit,
     pub notify_command: String,

@@ -1,6 +1,6 @@
 //! Why no model was chosen.
 
-use crate::nearest::nearest;
+use crate::{config::Config, nearest::nearest};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
@@ -42,6 +42,21 @@ pub enum RouteError {
     Held { why: String },
     #[error("no other model can be asked: {why}")]
     Exhausted { why: String },
+}
+
+impl RouteError {
+    /// A name that is no model's may be a tier's, which has a flag of its own.
+    pub(super) fn or_tier(mut self, config: &Config) -> Self {
+        let (name, text) = match &mut self {
+            Self::NoSuchName { name, suggestion } => (&*name, suggestion),
+            Self::Ambiguous { name, candidates } => (&*name, candidates),
+            _ => return self,
+        };
+        if config.tier_named(name).is_some() {
+            text.push_str(&format!("; for the tier of that name write `--tier {name}` or `tier:{name}`"));
+        }
+        self
+    }
 }
 
 /// "Did you mean …", and the names that there are.

@@ -40,7 +40,7 @@ pub use models::Models;
 pub use needs::{Lack, Needs, estimate_tokens};
 pub use resolution::{Candidate, ModelPolicy, Rejected, Resolution, Rule, Step, TraceStep};
 pub use resolve::{Question, check_names, resolve};
-pub use selector::Selector;
+pub use selector::{MODEL, Selector};
 pub use tag::TagRef;
 
 #[cfg(test)]

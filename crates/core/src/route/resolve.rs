@@ -63,7 +63,8 @@ pub fn resolve(question: &Question<'_>) -> Result<Resolution, RouteError> {
     match std::mem::replace(&mut wish.selector, Selector::Default) {
         Selector::Exact(model) => exact(question, model, wish),
         Selector::Fuzzy(name) => {
-            let model = fuzzy::find(&name, question.catalogue, &question.config.policy)?;
+            let found = fuzzy::find(&name, question.catalogue, &question.config.policy);
+            let model = found.map_err(|error| error.or_tier(question.config))?;
             wish.said = format!("{}: `{name}` is {model} and nothing else", wish.said);
             exact(question, model, wish)
         }

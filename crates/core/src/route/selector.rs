@@ -4,6 +4,9 @@ use super::{RouteError, tag::TagRef};
 use crate::{ModelRef, config::Config};
 use serde_json::{Value, json};
 
+/// Before a name that is a model's, although a tier has it as well.
+pub const MODEL: &str = "model:";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     Exact(ModelRef),
@@ -18,7 +21,20 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Reads what a person writes for a model: `provider/model`, a tag, a tier, or a part of a name.
+    /// Reads what follows `-m`: as [`Self::from_reference`], but a bare name is a model and never a tier.
+    pub fn from_flag(text: &str, config: &Config) -> Result<Self, RouteError> {
+        Self::from_reference(&Self::flag_reference(text, config), config)
+    }
+
+    /// What follows `-m`, as a reference that means the same wherever it is read later.
+    #[must_use]
+    pub fn flag_reference(text: &str, config: &Config) -> String {
+        let text = text.trim();
+        if config.tier_named(text).is_some() { format!("{MODEL}{text}") } else { text.to_owned() }
+    }
+
+    /// Reads a model in the configuration, in TODO.md or of an agent: `provider/model`, a tag, a tier, or a part of a
+    /// name. `model:NAME`, `tier:NAME` and `tag:NAME` leave no doubt.
     pub fn from_reference(text: &str, config: &Config) -> Result<Self, RouteError> {
         let text = text.trim();
         if text.contains('/') {
@@ -26,6 +42,17 @@ impl Selector {
                 .parse()
                 .map(Self::Exact)
                 .map_err(|error: crate::model::ModelRefError| RouteError::BadName { problem: error.to_string() });
+        }
+        if let Some(name) = text.strip_prefix("tier:") {
+            return Ok(Self::Tier(config.tier_named(name).unwrap_or(name).to_owned()));
+        }
+        if let Some(name) = text.strip_prefix("tag:") {
+            let tag =
+                TagRef::parse(name, config)?.map_or_else(|| TagRef::require(&format!("auto:{name}"), config), Ok)?;
+            return Ok(Self::Tag(tag));
+        }
+        if let Some(name) = text.strip_prefix(MODEL) {
+            return Ok(Self::Fuzzy(name.to_owned()));
         }
         if let Some(tag) = TagRef::parse(text, config)? {
             return Ok(Self::Tag(tag));

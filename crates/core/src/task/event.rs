@@ -96,6 +96,8 @@ pub enum Event {
         cause: Cause,
         detail: String,
     },
+    /// Before a claim it was seen that its deadline has passed.
+    Expire,
     Cancel {
         by: String,
     },
@@ -145,6 +147,7 @@ impl Event {
             Self::Wake => "wake",
             Self::Postpone { .. } => "postpone",
             Self::Block { .. } => "block",
+            Self::Expire => "expire",
             Self::Cancel { .. } => "cancel",
             Self::Stopped => "stopped",
             Self::Retry => "retry",

@@ -3,9 +3,7 @@
 //! Invariant: no diff, a verify that is red or was not run, a secret, a conflict that was left standing,
 //! a path that is not allowed, a claim that was tampered with or a changed parent checkout is never good, whatever the agent said.
 
-use super::{
-    Agent, Check, End, Exit, Failure, Findings, Gate, Lift, Place, Stop, TaskSpec, covers, not_checked_out, outside,
-};
+use super::{Agent, Check, End, Exit, Failure, Findings, Gate, Lift, Place, Stop, TaskSpec, not_checked_out, outside};
 use crate::{
     ErrorClass,
     pattern::{Deadline, FailureMode},
@@ -104,8 +102,10 @@ fn forbidden(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
 /// Claims and ticks of all stores are in that file. A command that came from no line of it says itself what it writes.
 fn changes_todo(spec: &TaskSpec, findings: &Findings) -> bool {
     let is_bound = matches!(spec.agent, Agent::Opencode { .. }) || spec.todo.is_some();
-    let is_allowed = spec.allow_paths.iter().any(|pattern| covers(pattern, TODO));
-    spec.place == Place::Worktree && is_bound && !is_allowed && findings.changed.iter().any(|path| path == TODO)
+    spec.place == Place::Worktree
+        && is_bound
+        && !spec.may_change_todo()
+        && findings.changed.iter().any(|path| path == TODO)
 }
 
 /// A large share of the tree: more than half of it, unless that is one file or two.

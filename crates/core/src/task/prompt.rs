@@ -1,6 +1,6 @@
 //! What an agent is told.
 
-use super::{Tally, Task, covers};
+use super::{Tally, Task};
 use std::fmt::Write as _;
 
 /// The task, the rules of the place, and what earlier tries have taught.
@@ -14,7 +14,7 @@ pub fn prompt(task: &Task) -> String {
     if !spec.allow_paths.is_empty() {
         let _ = writeln!(text, "- Change nothing outside of: {}", spec.allow_paths.join(", "));
     }
-    if spec.todo.is_some() && !spec.allow_paths.iter().any(|pattern| covers(pattern, "TODO.md")) {
+    if spec.todo.is_some() && !spec.may_change_todo() {
         text.push_str("- Leave TODO.md as it is: it is written by the supervisor, also when you are done.\n");
     }
     for command in &spec.verify {

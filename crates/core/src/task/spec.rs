@@ -35,6 +35,9 @@ pub struct TaskSpec {
     /// What it may ask of the budget.
     #[serde(default)]
     pub urgency: Urgency,
+    /// From this moment on, in microseconds since the epoch, it is not started any more, and work on it is stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<i64>,
     /// How long a person would expect it to take, in seconds.
     #[serde(default)]
     pub estimate_seconds: Option<u64>,
@@ -64,6 +67,9 @@ pub struct TaskSpec {
     /// The contest that this task is an entry of. Its cost is charged to that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_of: Option<TaskId>,
+    /// Whether its line of TODO.md has an issue on GitHub that is kept up with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_issue: bool,
 }
 
 /// Who does the work.
@@ -130,6 +136,19 @@ pub struct Verification {
 }
 
 impl TaskSpec {
+    /// Whether its deadline has passed.
+    #[must_use]
+    pub fn is_over(&self, now: i64) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+
+    /// Whether it may change TODO.md: only a path that names the file says so. A broad one is about the work, and the
+    /// file is the supervisor's.
+    #[must_use]
+    pub fn may_change_todo(&self) -> bool {
+        self.allow_paths.iter().any(|path| path.trim_start_matches("./").trim_start_matches('/') == "TODO.md")
+    }
+
     /// The branch that the work of a task is on, unless another branch has that name.
     #[must_use]
     pub fn branch(id: &TaskId) -> String {

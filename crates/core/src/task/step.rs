@@ -10,6 +10,8 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Why a task is not started any more.
+const EXPIRED: &str = "timeout: its deadline has passed";
 /// Attempts that reviewers of one pull request get before a person has to say how to go on.
 const ROUNDS: u32 = 10;
 
@@ -61,6 +63,9 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
         (State::Queued | State::Waiting { .. }, Event::Block { cause, detail }) => State::Blocked { cause, detail },
         // What it waited for has happened: its moment was only to look whether that was missed.
         (State::Waiting { wait: Wait::Entries, .. }, Event::Wake) => State::Queued,
+        (State::Queued | State::Waiting { .. }, Event::Expire) if task.spec.is_over(now) => {
+            State::Failed { detail: EXPIRED.to_owned() }
+        }
         // A clock that is before the last change has been set back: what was to be waited for cannot be known any more.
         (State::Waiting { until, .. }, Event::Wake) if *until <= now || now < task.changed_at => State::Queued,
         (State::Starting { stage }, Event::Start) => begun(stage),
@@ -265,6 +270,10 @@ fn failed(
     task.tally = Tally { resume, ..tally };
     let detail = failure.detail.clone();
     match next {
+        // Work that is done and only has to be handed over is.
+        Next::Again | Next::Rest { .. } if task.spec.is_over(now) && task.tally.resume.is_none() => {
+            State::Failed { detail: format!("{EXPIRED}: {detail}") }
+        }
         Next::Again => State::Queued,
         Next::Rest { until, wait } => State::Waiting { until, wait, detail },
         Next::Block(cause) => State::Blocked { cause, detail },

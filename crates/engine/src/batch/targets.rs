@@ -10,7 +10,9 @@ use crate::{
 use std::path::Path;
 use switchyard_core::{
     ModelRef,
-    route::{Exchange, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, Tried, Trigger, next, resolve},
+    route::{
+        Exchange, MODEL, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, Tried, Trigger, next, resolve,
+    },
 };
 use switchyard_host::clock::now_micros;
 
@@ -74,7 +76,8 @@ pub async fn expand_for<'a>(
                         names: format!("`{}` and `{name}`", before.name),
                     });
                 }
-                found.push(Target { name: name.clone(), chosen, chosen_for });
+                let name = name.strip_prefix(MODEL).unwrap_or(name).to_owned();
+                found.push(Target { name, chosen, chosen_for });
             }
             Ok((found, warnings))
         }

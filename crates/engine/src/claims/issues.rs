@@ -6,13 +6,16 @@ use super::{
     shared::Shared,
     write::{Decision, Run, blocking, find, write},
 };
-use crate::{Context, claims::tip::Look};
+use crate::{Context, claims::tip::Look, server::short_hash};
+use serde_json::json;
 use std::{path::Path, process::Command, time::Duration};
 use switchyard_core::todo::{Document, Evidence, Field};
-use switchyard_host::bounded;
+use switchyard_host::{bounded, clock::now_micros};
 
 const VARIABLE: &str = "SWITCHYARD_AUTO_ISSUE";
 const DEADLINE: Duration = Duration::from_secs(30);
+/// The event that tells of an issue that could not be made or changed.
+pub(crate) const ISSUE_FAILED: &str = "todo.issue_failed";
 
 /// Whether issues are made and kept up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +39,12 @@ pub(super) async fn assign(context: &Context, line: &Line, shared: &Shared) -> O
 
 /// Closes the issue of a line that was just ticked, and says there what that rests on. Returns what went wrong.
 pub(super) async fn close(context: &Context, line: &Line, shared: &Shared, evidence: Evidence) -> Option<String> {
+    let link = line.link.as_deref().map_or_else(String::new, |link| format!(" ({link})"));
     let comment = match evidence {
-        Evidence::PullRequest(number) => format!("Done by #{number}."),
-        Evidence::Verified => format!("Done and verified; {} is ticked in TODO.md on {}.", line.todo, shared.place()),
+        Evidence::PullRequest(number) => format!("Done by #{number}{link}."),
+        Evidence::Verified => {
+            format!("Done and verified{link}; {} is ticked in TODO.md on {}.", line.todo, shared.place())
+        }
     };
     edit(context, line, shared, move |number| {
         ["issue", "close", number, "--comment", &comment].map(str::to_owned).to_vec()
@@ -53,7 +59,7 @@ async fn edit(
     shared: &Shared,
     order: impl FnOnce(&str) -> Vec<String> + Send + 'static,
 ) -> Option<String> {
-    if !Issues::AsSet.are_wanted(context) {
+    if !line.issues.are_wanted(context) {
         return None;
     }
     let (todo, path) = (line.todo.clone(), context.variable("PATH").map(str::to_owned));
@@ -63,15 +69,44 @@ async fn edit(
         let Some(number) = number.map(|number| number.to_string()) else { return Ok(None) };
         let order = order(&number);
         let order: Vec<&str> = order.iter().map(String::as_str).collect();
-        Ok(gh(&shared.repository, path.as_deref(), &order).err())
+        Ok(Some(gh(&shared.repository, path.as_deref(), &order).err()))
     });
-    match edited.await {
-        Ok(problem) => problem.map(|problem| format!("the issue of {} was left as it is: {problem}", line.todo)),
-        Err(fault) => Some(format!("the issue of {} was left as it is: {fault}", line.todo)),
-    }
+    let problem = match edited.await {
+        // There is no issue that could be changed.
+        Ok(None) => return None,
+        Ok(Some(problem)) => problem,
+        Err(fault) => Some(fault.to_string()),
+    };
+    let problem = problem.map(|problem| format!("the issue of {} was left as it is: {problem}", line.todo));
+    remembered(context, line, problem).await
 }
 
-/// Makes an issue for a line that has none, and writes its number there. Returns what went wrong.
+/// The name of the mark that has the position of the event about the last failure; 0 after a success.
+pub(crate) fn failure_mark(repository: &str) -> String {
+    format!("todo.issue.{}", short_hash(repository))
+}
+
+/// Keeps what went wrong, so that `status` shows it until an issue of the repository was changed again.
+async fn remembered(context: &Context, line: &Line, problem: Option<String>) -> Option<String> {
+    let (repository, now) = (line.repository.display().to_string(), now_micros());
+    let kept = async {
+        let mark = failure_mark(&repository);
+        let position = match &problem {
+            Some(problem) => {
+                context.store.append_event(now, ISSUE_FAILED, &repository, &json!({ "problem": problem })).await?
+            }
+            None if context.store.mark(&mark).await?.is_none_or(|at| at == 0) => return Ok(()),
+            None => 0,
+        };
+        context.store.set_mark(&mark, position).await
+    };
+    if let Err(error) = kept.await {
+        tracing::warn!(%error, problem, "what became of an issue was not noted");
+    }
+    problem
+}
+
+/// Makes an issue for a line, unless it has one, and writes its number there. Returns what went wrong.
 pub(super) async fn create(context: &Context, line: &Line, description: &str) -> Option<String> {
     let problem = match make(context, line, description).await {
         Ok(Marked::Confirmed { .. } | Marked::Local | Marked::Already | Marked::NotNeeded | Marked::Would) => None,
@@ -79,12 +114,18 @@ pub(super) async fn create(context: &Context, line: &Line, description: &str) ->
         Ok(Marked::Anothers { by }) => Some(format!("it is claimed by {by}")),
         Err(problem) => Some(problem),
     };
-    problem.map(|problem| format!("{} has no issue: {problem}", line.todo))
+    let problem = problem.map(|problem| format!("{} has no issue: {problem}", line.todo));
+    remembered(context, line, problem).await
 }
 
 async fn make(context: &Context, line: &Line, description: &str) -> Result<Marked, String> {
     let told = |fault: ClaimFault| fault.to_string();
     let shared = find(context, &line.repository, &line.base).await.map_err(told)?;
+    if let Look::At(tip) = blocking(&shared, Shared::look).await.map_err(told)?
+        && tip.document.task(&line.todo).ok().flatten().is_some_and(|found| found.github_issue().is_some())
+    {
+        return Ok(Marked::Already);
+    }
     let title = format!("{}: {description}", line.todo);
     let path = context.variable("PATH").map(str::to_owned);
     let made = blocking(&shared, move |shared| {

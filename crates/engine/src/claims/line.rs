@@ -1,8 +1,8 @@
 //! Which line of which TODO.md is meant.
 
-use super::{ClaimFault, write::usual_base};
+use super::{ClaimFault, Issues, write::usual_base};
 use std::path::{Path, PathBuf};
-use switchyard_core::task::{Task, TaskId};
+use switchyard_core::task::{Delivered, State, Task, TaskId};
 use switchyard_host::repository::repository_of;
 
 /// A task's line in the TODO.md at the top of a repository.
@@ -14,6 +14,10 @@ pub struct Line {
     pub base: String,
     /// What the file calls the task.
     pub todo: TaskId,
+    /// Whether the line has an issue that is kept up.
+    pub issues: Issues,
+    /// Where the work is, once it is done: a pull request, or a commit.
+    pub link: Option<String>,
 }
 
 impl Line {
@@ -21,7 +25,25 @@ impl Line {
     #[must_use]
     pub fn of(task: &Task) -> Option<Self> {
         let todo = task.spec.todo.clone()?;
-        Some(Self { repository: PathBuf::from(&task.spec.repository), base: task.spec.base.clone(), todo })
+        let link = match &task.state {
+            State::Done { delivered: Delivered::PullRequest { url, .. } } => Some(url.clone()),
+            State::Done { delivered } => delivered.head().map(str::to_owned),
+            _ => None,
+        };
+        let issues = if task.spec.with_issue { Issues::Wanted } else { Issues::AsSet };
+        Some(Self { issues, link, ..Self::new(Path::new(&task.spec.repository), &task.spec.base, &todo) })
+    }
+
+    /// A line that may have no task.
+    #[must_use]
+    pub fn new(repository: &Path, base: &str, todo: &TaskId) -> Self {
+        Self {
+            repository: repository.to_owned(),
+            base: base.to_owned(),
+            todo: todo.clone(),
+            issues: Issues::AsSet,
+            link: None,
+        }
     }
 
     /// The line of this id in the repository that a directory is in, whether the store knows the task or not.
@@ -31,7 +53,7 @@ impl Line {
             Some(base) => base.to_owned(),
             None => usual_base(&repository).await?,
         };
-        Ok(Self { repository, base, todo: todo.clone() })
+        Ok(Self::new(&repository, &base, todo))
     }
 }
 

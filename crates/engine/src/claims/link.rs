@@ -4,7 +4,7 @@
 //! in between leaves a task like any that was picked up: its worker claims the line before it begins.
 
 use super::{
-    ClaimFault, Line,
+    ClaimFault, Line, issues,
     shared::Shared,
     sync::{chosen, linked},
     take::{Taken, claim, take},
@@ -53,7 +53,7 @@ pub async fn link(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<Ne
                     order.spec.base.clone_from(&file.base);
                 }
                 say(context, &mut order, file, line, &top).await?;
-                let line = Line { repository: top, base: order.spec.base.clone(), todo: id };
+                let line = Line::new(&top, &order.spec.base, &id);
                 refuse(claim(context, &line, Run::Dry).await?.taken, &line)?;
             }
         }
@@ -72,6 +72,9 @@ pub async fn claim_added(context: &Context, ids: &[TaskId]) -> Result<Vec<String
     for id in ids {
         let task = context.store.task(id).await?.task;
         let Some(line) = Line::of(&task) else { continue };
+        if task.spec.with_issue {
+            notes.extend(issues::create(context, &line, &task.spec.description).await);
+        }
         match take(context, &task).await {
             Ok(Taken::Offline(why)) => notes.push(format!("{id} is claimed when it begins: {why}")),
             Ok(taken) => {

@@ -25,6 +25,7 @@ mod write;
 pub use fault::ClaimFault;
 pub use identity::identity;
 pub use issues::Issues;
+pub(crate) use issues::{ISSUE_FAILED, failure_mark};
 pub use line::Line;
 pub use link::{claim_added, link};
 pub use settle::{Marked, Whose, complete, release, unclaim};

@@ -49,7 +49,7 @@ pub(super) async fn free(
     for record in linked(context, repository).await? {
         let Some(todo) = record.task.spec.todo.clone() else { continue };
         let Ok(Some(line)) = document.task(&todo) else { continue };
-        let place = Line { repository: repository.to_owned(), base: base.to_owned(), todo: todo.clone() };
+        let place = Line::new(repository, base, &todo);
         let traces = traces(context, &record).await?;
         let is_stale = matches!(is_stale_claim(line, &who, now_micros(), traces), StaleVerdict::Stale { .. });
         // One of the same name that this store did not make may be another store's, where nobody here can look.

@@ -112,6 +112,8 @@ impl Errand {
                 contest: None,
                 entry_of: None,
                 todo: None,
+                deadline: None,
+                with_issue: false,
             },
         }
     }

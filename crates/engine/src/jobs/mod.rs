@@ -28,7 +28,7 @@ pub use begin::start;
 pub use bell::Bell;
 pub use cancel::cancel;
 pub use fault::JobError;
-pub use list::{Listing, View, list};
+pub use list::{Listing, View, list, recent_dispatches};
 pub use op::{Op, WorkerView, operate, workers, would_be};
 pub use runner::{RunnerError, run_jobs};
 pub use show::peek;

@@ -56,6 +56,8 @@ pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, J
         contest: (!start.models.is_empty()).then(|| Contest { models: start.models.clone() }),
         entry_of: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     };
     let batch = BatchRecord { name: HANDED_OVER.to_owned(), concurrency: 0, paused: false, created_at: now_micros() };
     match context.store.create_batch(&batch).await {

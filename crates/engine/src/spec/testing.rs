@@ -42,8 +42,7 @@ pub struct TestCommands {
 /// Nothing when neither says how tests are run.
 #[must_use]
 pub fn testing(context: &Context, place: &Place) -> Option<TestCommands> {
-    let set = context.config.repository_named(&place.root().display().to_string()).map(|found| found.verify.clone());
-    let set = set.filter(|commands| !commands.is_empty());
+    let set = Some(crate::settings_of(&context.config, place.root()).verify).filter(|commands| !commands.is_empty());
     let written = || {
         let text = read_text(&place.root().join(CONTEXT_FILE), MOST_CONFIG_BYTES).ok()?;
         Some(test_commands(&text)).filter(|commands| !commands.is_empty())

@@ -88,6 +88,12 @@ pub(crate) async fn claim(
     if let Some((cause, detail)) = looked {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
+    // Work that is done is handed over, however late. The entries of a contest have its deadline; what they did in time is
+    // compared.
+    let is_begun = record.task.tally.resume.is_some() || is_undecided(&record.task);
+    if record.task.spec.is_over(now_micros()) && !is_begun {
+        return put_off(context, &record, Event::Expire).await;
+    }
     if let Some(event) = before_claim(context, &record).await? {
         let put_off = put_off(context, &record, event).await?;
         // The last entry may have settled just before.

@@ -200,6 +200,7 @@ fn wanted(task: &Task, model: &str) -> TaskSpec {
         attempts: Some(1),
         deliver: Deliver::Branch,
         todo: None,
+        with_issue: false,
         strategy: None,
         contest: None,
         entry_of: Some(task.id.clone()),

@@ -61,6 +61,8 @@ fn wanted(task: &Task) -> TaskSpec {
         strategy: None,
         contest: None,
         entry_of: None,
+        deadline: None,
+        with_issue: false,
         ..task.spec.clone()
     }
 }

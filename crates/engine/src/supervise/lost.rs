@@ -14,9 +14,13 @@ use crate::{
     recover::recover_abandoned,
 };
 use std::time::Duration;
-use switchyard_core::{Nano, config::micros, task::Event, task::State};
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, RunNote, RunRecord};
+use switchyard_core::{
+    Nano,
+    config::micros,
+    task::{Event, State, TaskId},
+};
+use switchyard_host::{ProcessIdentity, clock::now_micros};
+use switchyard_store::{ErrorKind, RunNote, RunRecord, TaskRecord};
 
 /// How long a worker that lives has for showing it.
 const SECOND_LOOK: Duration = Duration::from_secs(2);
@@ -59,13 +63,47 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
     let live = context.store.live_runs().await?;
     let still = live.iter().find(|now| now.task == run.task && now.epoch == run.epoch);
     let Some(run) = still.filter(|now| why_lost(now).is_some()) else { return Ok(false) };
+    let lives = same_machine(&run.host) && worker_of(run).is_some_and(|worker| worker.is_alive());
+    if lives && renews_after_all(context, run).await? {
+        return Ok(false);
+    }
+    reclaim(context, run, &record, detail).await
+}
+
+/// What became of the wish to take a task from its worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Released {
+    Done,
+    /// Its worker shows signs of life, and no force was asked for.
+    AtWork,
+    /// It has changed meanwhile, or something still writes to its workspace.
+    NotNow,
+}
+
+/// Takes a task from its worker because a person says so. By force also from one that shows signs of life.
+pub async fn release(context: &Context, id: &TaskId, force: bool) -> Result<Released, ChangeError> {
+    let live = context.store.live_runs().await?;
+    let Some(run) = live.iter().find(|run| run.task == *id) else { return Ok(Released::NotNow) };
+    if !force && why_lost(run).is_none() {
+        return Ok(Released::AtWork);
+    }
+    let record = context.store.task(id).await?;
+    if record.task.epoch != run.epoch || !record.task.state.is_held() {
+        return Ok(Released::NotNow);
+    }
+    let is_released = reclaim(context, run, &record, "a person released it".to_owned()).await?;
+    Ok(if is_released { Released::Done } else { Released::NotNow })
+}
+
+/// Before the worker has reported, it is the process that claimed which stands there.
+fn worker_of(run: &RunRecord) -> Option<ProcessIdentity> {
+    run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of)
+}
+
+async fn reclaim(context: &Context, run: &RunRecord, record: &TaskRecord, detail: String) -> Result<bool, ChangeError> {
     // What another machine has cannot be ended from here; its worker finds out by its epoch.
     if same_machine(&run.host) {
-        // Before the worker has reported, it is whoever claimed who stands there.
-        let worker = run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of);
-        if worker.is_some_and(|worker| worker.is_alive()) && renews_after_all(context, run).await? {
-            return Ok(false);
-        }
+        let worker = worker_of(run);
         end_processes(context, &run.task, run.epoch, worker).await;
         // The agent of a dead worker may still be at work on its server, in the worktree that the next will have.
         drop(recover_abandoned(context, None).await);
@@ -78,7 +116,7 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
     let note = RunNote { outcome, cost: settled_cost(context, run).await?, ..RunNote::default() };
     let lease_until = now_micros().saturating_add(micros(context.config.supervise.start_timeout));
     let with = With { note, lease_until, ..With::default() };
-    match attempt(context, &record, &Event::Lose { detail }, &with).await? {
+    match attempt(context, record, &Event::Lose { detail }, &with).await? {
         Some(Became::Done(record)) => {
             // What was worked on is not worked on again: the next worker goes on from there, in the same slots.
             if matches!(record.task.state, State::Starting { .. }) {

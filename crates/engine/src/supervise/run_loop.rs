@@ -4,6 +4,7 @@ use super::{
     change::ChangeError,
     crew::Crew,
     news::{News, Use},
+    presence::Presence,
     pulse::{Pulse, pass},
     reaper::worker_died,
     reviews,
@@ -45,6 +46,9 @@ pub type Watcher = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 
 /// Runs until it is cancelled. What was started goes on without it.
 pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
+    // Only `status` needs it.
+    let _presence =
+        Presence::announce(context).inspect_err(|error| tracing::warn!(%error, "status cannot see this supervisor"));
     // Side by side: a remote that does not answer keeps no task from starting.
     tokio::join!(
         passes(context, batch, watcher, cancel),

@@ -28,6 +28,11 @@ pub fn log_file(context: &Context, id: &TaskId, epoch: i64) -> PathBuf {
     log_dir(context, id).join(format!("{epoch}.log"))
 }
 
+/// What the agent of an attempt did, one JSON object on each line.
+pub fn transcript_file(context: &Context, id: &TaskId, epoch: i64) -> PathBuf {
+    log_dir(context, id).join(format!("{epoch}.transcript"))
+}
+
 /// The worker of one claim.
 pub(crate) fn spawn_worker(context: &Context, id: &TaskId, epoch: i64) -> io::Result<Child> {
     let directory = log_dir(context, id);

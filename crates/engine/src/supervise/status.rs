@@ -5,6 +5,7 @@ use super::{
     contest::cost,
     forecast::{Conflict, conflicts},
     outlook::{breaker_now, limits_of},
+    presence::is_supervised,
     todo::{TodoStatus, todo_status},
 };
 use crate::{Context, owner::is_gone};
@@ -15,10 +16,12 @@ use switchyard_core::{
     task::{Breaker, Hold, Live, Phase, State, TaskId, order},
 };
 use switchyard_host::clock::now_micros;
-use switchyard_store::{BatchRecord, RunRecord, TaskFilter, TaskRecord};
+use switchyard_store::{BatchRecord, GroupBy, RunRecord, SpendKey, SpendKind, TaskFilter, TaskRecord};
 
 /// Tasks of one phase that are shown one by one.
 const SHOWN: u32 = 50;
+/// Tasks that are read at once.
+const PAGE: u32 = 500;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Status {
@@ -26,16 +29,29 @@ pub struct Status {
     pub running: Vec<TaskStatus>,
     /// Those that do not move, each with its cause.
     pub held: Vec<TaskStatus>,
-    /// Those that a person has to do something about.
+    /// Those that a person has to do something about: all that ask, are blocked or have failed.
     pub needs_attention: Vec<TaskStatus>,
     pub batches: Vec<BatchStatus>,
     /// Work that cannot all go in as it is.
     pub conflicts: Vec<Conflict>,
     /// The repositories whose TODO.md is kept in step.
     pub todo: Vec<TodoStatus>,
+    pub supervisor: Supervisor,
+    pub totals: Totals,
     /// Why nothing at all is started, when that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Supervisor {
+    pub running: bool,
+}
+
+/// Over all time, of all tasks or of those of one batch.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Totals {
+    pub cost_usd: f64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -90,8 +106,10 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
             held.push(at_rest(context, &record).await?);
         }
     }
-    let blocked = held.iter().filter(|task| task.state == "blocked").cloned();
-    let needs_attention = asking.iter().cloned().chain(blocked).collect();
+    let mut needs_attention = asking.clone();
+    for phase in [Phase::Blocked, Phase::Failed] {
+        needs_attention.extend(all_in(context, phase, batch).await?);
+    }
     let unlisted = |task: &TaskStatus| held.iter().all(|listed| listed.id != task.id);
     held.extend(asking.into_iter().filter(unlisted).collect::<Vec<_>>());
     let mut batches = Vec::new();
@@ -110,7 +128,32 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
     };
     let conflicts = conflicts(context).await?;
     let todo = todo_status(context).await?;
-    Ok(Status { counts, running, held, needs_attention, batches, conflicts, todo, stalled })
+    let supervisor = Supervisor { running: is_supervised(context) };
+    let totals = Totals { cost_usd: spent(context, batch).await?.as_usd() };
+    Ok(Status { counts, running, held, needs_attention, batches, conflicts, todo, supervisor, totals, stalled })
+}
+
+async fn all_in(context: &Context, phase: Phase, batch: Option<&str>) -> Result<Vec<TaskStatus>, ChangeError> {
+    let mut filter =
+        TaskFilter { phase: Some(phase), batch: batch.map(str::to_owned), limit: PAGE, ..TaskFilter::default() };
+    let mut found = Vec::new();
+    loop {
+        let page = context.store.tasks(&filter).await?;
+        let Some(last) = page.last() else { return Ok(found) };
+        filter.after = last.number;
+        for record in &page {
+            found.push(at_rest(context, record).await?);
+        }
+    }
+}
+
+async fn spent(context: &Context, batch: Option<&str>) -> Result<Nano, ChangeError> {
+    if let Some(name) = batch {
+        let key = SpendKey { kind: SpendKind::Batch, name: name.to_owned() };
+        return Ok(context.store.spent(&key, i64::MIN, i64::MAX).await?.cost);
+    }
+    let by_task = context.store.spending(i64::MIN, i64::MAX, GroupBy::Task).await?;
+    Ok(by_task.into_iter().fold(Nano::default(), |sum, (_, spent)| sum.saturating_add(spent.cost)))
 }
 
 /// A task that a run holds, with who that is.

@@ -7,14 +7,19 @@
 use super::run_loop::{Told, Watcher};
 use crate::{
     Context,
-    claims::{self, Ended, Issues, Run, SyncOptions, SyncReport},
+    claims::{self, Ended, ISSUE_FAILED, Issues, Run, SyncOptions, SyncReport, failure_mark},
     server::short_hash,
 };
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
-use std::{path::Path, time::Duration};
-use switchyard_core::{compare::clean_line, config::micros, task::TaskId, todo::Looks};
+use std::{collections::BTreeSet, path::Path, time::Duration};
+use switchyard_core::{
+    compare::clean_line,
+    config::{micros, remote_name},
+    task::TaskId,
+    todo::Looks,
+};
 use switchyard_host::clock::now_micros;
 use switchyard_store::StoreError;
 use tokio::time::{sleep, timeout};
@@ -105,7 +110,10 @@ pub(super) async fn todo_status(context: &Context) -> Result<Vec<TodoStatus>, St
     for name in opted_in(context, None) {
         let ended = looks(context, name).await?.ended;
         let synced_at = ended.and_then(|at| Timestamp::from_microsecond(at).ok()).map(|at| at.to_string());
-        all.push(TodoStatus { repository: name.to_owned(), synced_at, problem: known_problem(context, name).await? });
+        let of_issues = told_at(context, &failure_mark(name), ISSUE_FAILED).await?;
+        let problems: Vec<String> = known_problem(context, name).await?.into_iter().chain(of_issues).collect();
+        let problem = (!problems.is_empty()).then(|| problems.join("; "));
+        all.push(TodoStatus { repository: name.to_owned(), synced_at, problem });
     }
     Ok(all)
 }
@@ -165,6 +173,9 @@ async fn look(context: &Context, name: &str) -> Option<TodoPass> {
 
 async fn brought_together(context: &Context, name: &str) -> Result<SyncReport, String> {
     let directory = Path::new(name);
+    if remote_name(name).is_some() {
+        return Err("a remote names no checkout: opt in by the path of its top directory".to_owned());
+    }
     if !directory.is_absolute() || !directory.join(".git").exists() {
         return Err("this is not the top directory of a repository".to_owned());
     }
@@ -174,7 +185,19 @@ async fn brought_together(context: &Context, name: &str) -> Result<SyncReport, S
 
 fn told(name: &str, report: SyncReport) -> TodoPass {
     let offline = report.offline.map(|why| format!("{} cannot be asked: {why}", report.place));
-    let problems: Vec<String> = offline.into_iter().chain(report.notes).collect();
+    let cycles = report.cycles.iter().map(|cycle| {
+        let ids: Vec<&str> = cycle.iter().map(TaskId::as_str).collect();
+        format!("{} wait for each other", ids.join(", "))
+    });
+    let settled = |todo: &TaskId| report.marked.contains(todo) || report.cancelled.contains(todo);
+    let lines =
+        report.skipped.iter().chain(&report.differences).filter(|told| told.needs_person && !settled(&told.todo));
+    let mut problems: Vec<String> = offline.into_iter().chain(cycles).collect();
+    problems.extend(lines.map(|told| format!("{}: {}", told.todo, told.detail)));
+    problems.extend(report.notes.iter().cloned());
+    // A line that stands there twice is seen by both sides.
+    let mut seen = BTreeSet::new();
+    problems.retain(|problem| seen.insert(problem.clone()));
     TodoPass {
         repository: name.to_owned(),
         added: report.added.into_iter().map(|added| added.id).collect(),
@@ -212,10 +235,14 @@ async fn remember(context: &Context, name: &str, problem: Option<&str>) -> Resul
 
 /// The mark has the position of the event that tells of it; 0 when all is well.
 async fn known_problem(context: &Context, name: &str) -> Result<Option<String>, StoreError> {
-    let Some(position) = context.store.mark(&mark("problem", name)).await?.filter(|at| *at > 0) else {
+    told_at(context, &mark("problem", name), TROUBLE).await
+}
+
+async fn told_at(context: &Context, mark: &str, kind: &str) -> Result<Option<String>, StoreError> {
+    let Some(position) = context.store.mark(mark).await?.filter(|at| *at > 0) else {
         return Ok(None);
     };
     let found = context.store.events_after(position - 1, 1).await?.into_iter().next();
-    let found = found.filter(|event| event.position == position && event.kind == TROUBLE);
+    let found = found.filter(|event| event.position == position && event.kind == kind);
     Ok(found.and_then(|event| event.data["problem"].as_str().map(str::to_owned)))
 }

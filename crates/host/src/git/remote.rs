@@ -53,6 +53,16 @@ const UNREACHED: [&str; 18] = [
 ];
 
 impl Git {
+    /// The addresses of the remotes that are configured.
+    pub fn remote_urls(&self, repository: &Path) -> Result<Vec<String>, GitError> {
+        let mut urls = Vec::new();
+        for name in self.remotes(repository)? {
+            let output = self.succeed(&within(repository, &["remote", "get-url", "--all", &name]))?;
+            urls.extend(String::from_utf8_lossy(&output).lines().map(str::to_owned));
+        }
+        Ok(urls)
+    }
+
     /// The names of the remotes that are configured.
     pub fn remotes(&self, repository: &Path) -> Result<Vec<String>, GitError> {
         let output = self.succeed(&within(repository, &["remote"]))?;

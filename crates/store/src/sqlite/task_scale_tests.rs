@@ -75,6 +75,8 @@ fn task(number: usize) -> NewTask {
         contest: None,
         entry_of: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     };
     let task = Task {
         id: TaskId::numbered(0),

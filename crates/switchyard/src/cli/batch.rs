@@ -59,7 +59,7 @@ impl ManyArgs {
         selection: &SelectionArgs,
         config: &Config,
     ) -> Result<Option<Targets>, Failure> {
-        let mut names = named(models)?;
+        let mut names = selection::references(config, &named(models)?);
         if let Some(list) = &self.models {
             let known: Vec<&String> = config.batch.lists.keys().collect();
             names = config.batch.lists.get(list).cloned().ok_or_else(|| {
@@ -180,7 +180,7 @@ pub async fn run(
 
 /// Who is to judge. That there is no such model is said before the answers are paid for.
 async fn find_judge(context: &Context, name: &str, request: &Request, urgency: Urgency) -> Result<Selector, Failure> {
-    let selector = selection::model(&context.config, name)?;
+    let selector = selection::model_or_tier(&context.config, name)?;
     let named = Targets::Named(vec![name.to_owned()]);
     let (found, _) = expand_for(context, &named, request.needs(), &request.directory, urgency).await?;
     match found.into_iter().find_map(|target| target.chosen.err()) {

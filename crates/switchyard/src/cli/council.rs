@@ -25,17 +25,17 @@ use switchyard_engine::{
 Examples:
   switchyard council -m anthropic/claude-sonnet-5 -m openai/gpt-6-sol -m google/gemini-3.8-flash \\
       --rounds 3 --synthesis opus \"Should this service use events or calls?\"
-  switchyard council -m sonnet -m pro --max-cost 0.50 --json @question.md")]
+  switchyard council -m tier:sonnet -m tier:pro --max-cost 0.50 --json @question.md")]
 pub struct CouncilArgs {
     /// The question: text, @file, or - for standard input
     prompt: String,
-    /// A member: provider/model, a tier or a tag; 2 to 10 of them
+    /// A member: a model, tier:NAME or tag:NAME; 2 to 10 of them
     #[arg(short, long, value_name = "P/M[@VARIANT]", required = true)]
     model: Vec<String>,
     /// Rounds at most; it ends earlier when all agree
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_ROUNDS)))]
     rounds: u32,
-    /// Who puts it together; the first member by default
+    /// The model or tier that puts it together; the first member by default
     #[arg(long, value_name = "MODEL")]
     synthesis: Option<String>,
     /// What the whole may cost, in dollars; refused when it would probably cost more
@@ -63,7 +63,7 @@ pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failur
     let context = global.context().await?;
     let urgency = args.urgency.urgency();
     let options = Options { timeout, max_cost: args.max_cost, urgency, ..Options::default() };
-    let named = Targets::Named(args.model.clone());
+    let named = Targets::Named(selection::references(&context.config, &args.model));
     let (targets, told) = expand_for(&context, &named, request.needs(), &request.directory, urgency).await?;
     let mut warnings = told;
     let mut members: Vec<ModelRef> = Vec::new();
@@ -118,7 +118,7 @@ async fn synthesis(
     let Some(name) = &args.synthesis else {
         return members.first().cloned().ok_or_else(|| Failure::usage("there is no member", "name some with -m"));
     };
-    selection::model(&context.config, name)?;
+    selection::model_or_tier(&context.config, name)?;
     let named = Targets::Named(vec![name.clone()]);
     let urgency = args.urgency.urgency();
     let (targets, _) = expand_for(context, &named, request.needs(), &request.directory, urgency).await?;

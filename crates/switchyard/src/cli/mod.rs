@@ -13,6 +13,7 @@ mod dispatch;
 mod doctor;
 mod events;
 mod fallback;
+mod history;
 mod input;
 mod keeper;
 mod later;
@@ -28,6 +29,9 @@ pub mod patterns;
 mod preview;
 mod progress;
 mod providers;
+mod prune;
+mod release;
+mod report;
 mod review;
 pub mod route;
 mod runner;
@@ -130,6 +134,14 @@ enum Command {
     Batch(Later<batches::BatchCommand>),
     /// Show how the tasks stand: what runs, what does not and why
     Status(Later<status::StatusArgs>),
+    /// Report what became of the tasks in the last hours, and what all of it cost
+    Report(Later<report::ReportArgs>),
+    /// Show the dispatches of all commands and tasks, the newest first
+    History(Later<history::HistoryArgs>),
+    /// Take a task from a worker that hangs, and put it back: exit 3 when it shows signs of life
+    Release(Later<release::ReleaseArgs>),
+    /// Remove logs of tasks that are over, and workspaces of cancelled ones
+    Prune(Later<prune::PruneArgs>),
     /// See queued tasks through until it is stopped: start, watch, judge, hand over
     Supervise(Later<supervise::SuperviseArgs>),
     /// Do one pass of the supervisor and end
@@ -240,6 +252,10 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Task(Later(command)) => block_on(task::run(&global, &command)),
         Command::Batch(Later(command)) => block_on(batches::run(&global, &command)),
         Command::Status(Later(args)) => block_on(status::run(&global, &args)),
+        Command::Report(Later(args)) => block_on(report::run(&global, &args)),
+        Command::History(Later(args)) => block_on(history::run(&global, &args)),
+        Command::Release(Later(args)) => block_on(release::run(&global, &args)),
+        Command::Prune(Later(args)) => block_on(prune::run(&global, &args)),
         Command::Memory => block_on(memory::memory(&global)),
         Command::RespawnHistory(Later(args)) => block_on(memory::history(&global, &args)),
         Command::Events(Later(args)) => block_on(events::run(&global, &args)),

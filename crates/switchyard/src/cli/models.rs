@@ -212,7 +212,7 @@ pub async fn compared<T>(
     around.listed.catalogue = listed.catalogue.connected();
     let mut rows: Vec<Row<'_>> = Vec::new();
     for name in models {
-        let selector = super::selection::model(&context.config, name)?;
+        let selector = super::selection::model_or_tier(&context.config, name)?;
         let known = match &selector {
             Selector::Exact(model) => lookup(&listed.catalogue, &model.provider, &model.model),
             _ => None,

@@ -1,10 +1,17 @@
 //! Moments as they are shown: in RFC 3339 for scripts, in the time of this machine for people.
 
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 /// As in `2026-02-01T14:30:00.25Z`.
 pub fn rfc3339(at: i64) -> String {
     Timestamp::from_microsecond(at).unwrap_or_default().to_string()
+}
+
+/// Reads a moment with its offset, or one in the time of this machine; in microseconds.
+pub fn moment(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let here = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::system()).ok().map(|zoned| zoned.timestamp());
+    text.parse::<Timestamp>().ok().or_else(here).map(Timestamp::as_microsecond)
 }
 
 /// As in `2026-02-01 15:30:00`.

@@ -19,11 +19,18 @@ use switchyard_store::{Tasks as _, sqlite::SqliteStore};
 /// Something that is here, or why it cannot be used.
 type Found<T> = Result<T, String>;
 
+/// What the store has.
+#[derive(Debug, Clone, Default)]
+struct Tasks {
+    by_phase: Vec<(Phase, u64)>,
+    /// Those that wait for a permission.
+    asking: u64,
+}
+
 struct State {
     configuration: Found<()>,
     opencode: Found<String>,
-    /// Tasks by phase.
-    tasks: Found<Vec<(Phase, u64)>>,
+    tasks: Found<Tasks>,
 }
 
 pub async fn run(global: &Global) -> Result<ExitCode, Failure> {
@@ -49,24 +56,36 @@ fn opencode(settings: &Settings) -> Found<String> {
     located.map(|found| found.path.display().to_string()).map_err(|error| error.to_string())
 }
 
-async fn tasks(settings: &Settings) -> Found<Vec<(Phase, u64)>> {
+async fn tasks(settings: &Settings) -> Found<Tasks> {
     let path: PathBuf = settings.store_path().map_err(|failure| failure.message)?;
     if path.symlink_metadata().is_err() {
-        return Ok(Vec::new());
+        return Ok(Tasks::default());
     }
     let store = SqliteStore::open_existing(&path).await.map_err(|error| error.to_string())?;
-    store.task_counts(None).await.map_err(|error| error.to_string())
+    count(&store).await.map_err(|error| error.to_string())
+}
+
+async fn count(store: &SqliteStore) -> switchyard_store::Result<Tasks> {
+    let mut asking = 0;
+    // A task that asks is held by its run.
+    for run in store.live_runs().await? {
+        let state = store.task(&run.task).await?.task.state;
+        asking += u64::from(matches!(state, switchyard_core::task::State::Asking { answer: None, .. }));
+    }
+    Ok(Tasks { by_phase: store.task_counts(None).await?, asking })
 }
 
 fn facts(state: &State) -> Facts {
     fn health<T>(found: &Found<T>) -> Health {
         if found.is_ok() { Health::Usable } else { Health::Unusable }
     }
+    let tasks = state.tasks.clone().unwrap_or_default();
     Facts {
         configuration: health(&state.configuration),
         opencode: health(&state.opencode),
         store: health(&state.tasks),
-        tasks: state.tasks.clone().unwrap_or_default(),
+        tasks: tasks.by_phase,
+        asking: tasks.asking,
     }
 }
 
@@ -77,7 +96,7 @@ fn document(state: &State, next: &NextStep) -> Value {
         "configuration": problem(&state.configuration.as_ref().err()),
         "opencode": {"found": state.opencode.as_ref().ok(), "problem": state.opencode.as_ref().err()},
         "store": problem(&state.tasks.as_ref().err()),
-        "counts": state.tasks.as_ref().ok().map(|tasks| batches::counts(tasks)),
+        "counts": state.tasks.as_ref().ok().map(|tasks| batches::counts(&tasks.by_phase)),
         "next": {"command": next.command, "reason": next.reason},
     })
 }
@@ -86,7 +105,7 @@ fn show(state: &State, next: &NextStep) {
     let rows = [
         ("configuration", state.configuration.clone().map(|()| "fine".to_owned())),
         ("OpenCode", state.opencode.clone()),
-        ("tasks", state.tasks.as_ref().map(|tasks| batches::counted(tasks)).map_err(Clone::clone)),
+        ("tasks", state.tasks.as_ref().map(|tasks| batches::counted(&tasks.by_phase)).map_err(Clone::clone)),
     ];
     ui::frame(VERSION);
     for (name, found) in rows {

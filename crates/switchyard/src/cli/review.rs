@@ -44,12 +44,12 @@ const REVIEWERS: usize = 3;
 #[command(after_help = "\
 Examples:
   switchyard review                           what is not committed, new files too
-  switchyard review main...HEAD -m sonnet -m pro --json
+  switchyard review main...HEAD -m tier:sonnet -m tier:pro --json
   switchyard review --loop --fixer opus       review, mend, review again, until nothing is found")]
 pub struct ReviewArgs {
     /// The change: a range like main...HEAD, or a commit to compare the working tree with; HEAD by default
     range: Option<String>,
-    /// A reviewer; three models for code-review by default
+    /// A reviewer: a model, tier:NAME or tag:NAME; three models for code-review by default
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Vec<String>,
     /// Let an agent mend what is found in the working tree, and review again
@@ -155,7 +155,7 @@ fn nothing(global: &Global) -> Result<ExitCode, Failure> {
 
 fn reviewers(models: &[String], config: &Config) -> Result<Targets, Failure> {
     if !models.is_empty() {
-        return Ok(Targets::Named(models.to_vec()));
+        return Ok(Targets::Named(selection::references(config, models)));
     }
     let kind = "code-review";
     if !config.task_types.contains_key(kind) {
@@ -172,7 +172,7 @@ async fn find_fixer(
     urgency: Urgency,
 ) -> Result<Selector, Failure> {
     let (selector, wanted) = match name {
-        Some(name) => (selection::model(&context.config, name)?, Targets::Named(vec![name.to_owned()])),
+        Some(name) => (selection::model_or_tier(&context.config, name)?, Targets::Named(vec![name.to_owned()])),
         None => {
             let kind = Selector::TaskType(FIX_KIND.into());
             (kind.clone(), Targets::Of(kind, 1))

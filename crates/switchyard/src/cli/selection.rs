@@ -42,10 +42,24 @@ impl SelectionArgs {
     }
 }
 
-/// What a person writes for a model.
+/// What follows `-m`: a bare name is a model, never a tier.
 pub fn model(config: &Config, text: &str) -> Result<Selector, Failure> {
-    Selector::from_reference(text, config).map_err(|error| match error {
+    Selector::from_flag(text, config).map_err(refused)
+}
+
+/// What a flag takes for which a tier is as good as a model.
+pub fn model_or_tier(config: &Config, text: &str) -> Result<Selector, Failure> {
+    Selector::from_reference(text, config).map_err(refused)
+}
+
+/// Each `-m`, as it can be kept and read later.
+pub fn references(config: &Config, texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| Selector::flag_reference(text, config)).collect()
+}
+
+fn refused(error: RouteError) -> Failure {
+    match error {
         RouteError::BadName { problem } => Failure::usage(problem, "see `switchyard models`"),
         other => Refusal::Route(other).into(),
-    })
+    }
 }

@@ -15,6 +15,8 @@ use switchyard_core::{Nano, compare::clean_line, duration};
 use switchyard_engine::supervise::{Status, status};
 
 const ROOM: usize = 100;
+/// Failed tasks that are shown to people.
+const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
@@ -64,12 +66,18 @@ fn document(status: &Status, needs_attention: Vec<Value>, batch: Option<&str>) -
         "batches": batches,
         "conflicts": status.conflicts,
         "todo": status.todo,
+        "supervisor": status.supervisor,
+        "totals": status.totals,
         "stalled": status.stalled,
     })
 }
 
 fn people(status: &Status) {
-    ui::result(&batches::counted(&status.counts));
+    let cost = Nano::from_usd(status.totals.cost_usd).unwrap_or_default();
+    ui::result(&format!("{}; {cost} in total", batches::counted(&status.counts)));
+    if !status.supervisor.running {
+        ui::note("no supervisor runs; `switchyard supervise` starts what is queued");
+    }
     if let Some(stalled) = &status.stalled {
         ui::warn(stalled);
     }
@@ -100,9 +108,10 @@ fn people(status: &Status) {
             .collect();
         ui::result(&format!("\n{}", ui::table(&["RUNNING", "STATE", "MODEL", "FOR", "COST", "HOW"], &rows)));
     }
-    if !status.held.is_empty() {
-        let rows: Vec<Vec<String>> = status
-            .held
+    let failed = status.needs_attention.iter().filter(|task| task.state == "failed").take(SHOWN);
+    let held: Vec<_> = status.held.iter().chain(failed).collect();
+    if !held.is_empty() {
+        let rows: Vec<Vec<String>> = held
             .iter()
             .map(|task| vec![task.id.to_string(), task.state.clone(), clean_line(&task.why, ROOM)])
             .collect();

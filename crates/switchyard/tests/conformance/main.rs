@@ -24,6 +24,7 @@ mod failures;
 mod findings;
 #[path = "../it/kills.rs"]
 mod kills;
+mod mcp;
 mod mcp_client;
 mod memory;
 #[path = "../it/money.rs"]
@@ -42,6 +43,7 @@ mod secrets;
 mod sessions;
 #[path = "../it/shared.rs"]
 mod shared;
+mod slash_commands;
 #[path = "../it/structured.rs"]
 mod structured;
 #[path = "../it/text.rs"]

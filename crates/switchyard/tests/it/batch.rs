@@ -136,7 +136,7 @@ fn nobody_is_paid_twice_for_one_name() {
         &["-m", swift, "-m", swift, "hello"],
         &["-m", r#"["acme/swift-one", "acme/swift-one"]"#, "hello"],
         &["-m", swift, "-m", "swift-one", "hello"],
-        &["-m", swift, "-m", "best", "hello"],
+        &["-m", swift, "-m", "tier:best", "hello"],
         &["--models", "both", "hello"],
     ];
     for args in refused {

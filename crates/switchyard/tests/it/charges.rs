@@ -90,7 +90,7 @@ fn what_tasks_and_batches_spend_fills_the_limit_of_their_tier() {
         assert!(reason.contains("tier lone") && !reason.contains("failed"), "{reason}");
     }
     assert_eq!((charged(&yard, "lone"), charged(&yard, "")), (2, 0));
-    let named = yard.dispatch(&["-m", "lone", "-m", "cheap/m", &hello]).expect_code(0).json();
+    let named = yard.dispatch(&["-m", "tier:lone", "-m", "cheap/m", &hello]).expect_code(0).json();
     let found: Vec<_> = named["results"].as_array().expect("results").iter().map(tiers).collect();
     assert_eq!(
         found,
@@ -152,7 +152,7 @@ fn a_limit_leads_to_what_is_cheaper_and_to_nothing_else() {
         report["warnings"].to_string().contains("batch bb has used 85 % of $10.0000; cheaper models"),
         "{report:#}"
     );
-    let both = yard.dispatch(&["-m", "top", "-m", "alone/m", "--batch", "bb", &hello]).expect_code(0).json();
+    let both = yard.dispatch(&["-m", "tier:top", "-m", "alone/m", "--batch", "bb", &hello]).expect_code(0).json();
     assert_eq!(tiers(&both["results"][0]).0, "cheap/m", "{both:#}");
     assert!(both["warnings"].to_string().contains(told), "{both:#}");
     let kept = yard.dispatch(&["--tier", "top", "--batch", "bb", "--critical", &hello]).expect_ok();

@@ -297,3 +297,23 @@ fn an_agents_own_model_counts_when_none_is_named_with_a_server_and_without() {
     let decided = yard.env.run(&["route", "--json", "--agent", "lost", "--dir", &directory, "hello"]);
     decided.expect_code(4).expect_class("provider_not_connected");
 }
+
+#[test]
+fn a_bare_name_after_m_is_a_model_and_a_tier_is_named_as_one() {
+    let Scene { yard, .. } = scene();
+    // There is a tier of that name, and no model.
+    for args in [&["dispatch", "--json", "-m", "mine", "hello"][..], &["route", "--json", "-m", "mine", "hello"]] {
+        let refused = yard.env.run(args);
+        refused.expect_code(2).expect_class("model_not_found");
+        assert!(refused.stdout.contains("`--tier mine`"), "{args:?}: {}", refused.stdout);
+    }
+    let several = yard.env.run(&["dispatch", "--json", "-m", "mine", "-m", "inlogin/m", "hello"]);
+    assert!(several.stdout.contains("`--tier mine`"), "{}", several.stdout);
+    let by_flag = yard.env.run(&["route", "--json", "--tier", "mine", "hello"]).expect_code(0).json();
+    let by_name = yard.env.run(&["route", "--json", "-m", "tier:mine", "hello"]).expect_code(0).json();
+    assert_eq!((&by_name["rule"], &by_name["ref"]), (&json!("tier"), &by_flag["ref"]), "{by_name:#}");
+    let tagged = yard.env.run(&["route", "--json", "-m", "tag:fast", "hello"]).expect_code(0).json();
+    assert_eq!(tagged["rule"], "tag", "{tagged:#}");
+    let unknown = yard.env.run(&["route", "--json", "-m", "tier:no-such", "hello"]);
+    assert!(unknown.expect_code(2).stdout.contains("unknown tier `no-such`"), "{}", unknown.stdout);
+}

@@ -105,3 +105,22 @@ fn the_schema_is_printed_whatever_the_configuration_is() {
     assert_eq!(schema["additionalProperties"], false);
     assert!(!env.data_dir().exists(), "nothing was created");
 }
+
+#[test]
+fn a_size_is_written_with_its_unit_or_in_mebibytes() {
+    let mut env = own_env("config-sizes");
+    let shown = |env: &TestEnv| env.run(&["config", "show"]).expect_code(0).stdout.clone();
+    env.run(&["config", "set", "server.memory_limit_mib", "6GiB"]).expect_code(0);
+    assert!(shown(&env).contains("server.memory_limit_mib = \"6GiB\"\n"), "{}", shown(&env));
+    let limit = env.run(&["memory", "--json"]).expect_code(0).json()["limit_bytes"].clone();
+    assert_eq!(limit, 6_u64 << 30);
+    env.run(&["config", "set", "server.memory_limit_mib", "700"]).expect_code(0);
+    assert!(shown(&env).contains("server.memory_limit_mib = 700\n"), "{}", shown(&env));
+    let refused = env.run(&["config", "set", "server.memory_limit_mib", "8 gigs"]);
+    assert!(refused.expect_code(2).stderr.contains("is not a size: write it like 8GiB"), "{}", refused.stderr);
+    env.set("SWITCHYARD_SUPERVISE_DISK_RESERVE_MIB", "512MB");
+    env.run(&["config", "check"]).expect_code(0);
+    let schema = env.run(&["config", "schema"]).expect_code(0).json();
+    let limit = &schema["properties"]["server"]["properties"]["memory_limit_mib"];
+    assert!(limit["anyOf"].as_array().is_some_and(|kinds| kinds.len() == 2), "{limit:#}");
+}

@@ -255,3 +255,60 @@ fn a_model_does_not_write_into_todo() {
         line(&pair.shared(), "t001") == format!("- [ ] t001 do it {key} #auto-dispatch")
     });
 }
+
+#[test]
+fn what_only_a_person_can_settle_is_in_the_status() {
+    let pair = Pair::new("todo-told", "- [ ] t000 later\n");
+    let ada = &pair.yards[0];
+    let key = script(&pair, "t030", "t030.txt");
+    opt_in(ada, "tier = \"haiku\"");
+    pair.plan(&format!(
+        "- [ ] t020 bad model #auto-dispatch model:no/such/thing@@\n\
+         - [ ] t021 once #auto-dispatch\n\
+         - [ ] t021 twice #auto-dispatch\n\
+         - [ ] t022 waits #auto-dispatch blocked-by:t023\n\
+         - [ ] t023 waits too #auto-dispatch blocked-by:t022\n\
+         - [ ] t024 waits for nothing #auto-dispatch blocked-by:t999\n\
+         - [ ] t030 without a check {key} #auto-dispatch\n"
+    ));
+    ada.run(&["supervise", "--until-idle"]).expect_code(0);
+    assert_eq!(task(ada, "t030")["phase"], "done");
+    let problem = || ada.run(&["status", "--json"]).json()["todo"][0]["problem"].to_string();
+    eventually("the line that nothing proves is told", SOON, || {
+        ada.run(&["pulse"]).expect_code(0);
+        problem().contains("t030 is done, but no verify command has proved it")
+    });
+    let told = problem();
+    for part in
+        ["t022, t023 wait for each other", "t021: it stands on the lines 2, 3", "t999, which is not there", "t020: "]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(told.matches("it stands on the lines").count(), 1, "{told}");
+}
+
+#[test]
+fn imported_tasks_have_the_settings_of_their_repository_and_of_their_line() {
+    let pair = Pair::new("todo-imported", "- [ ] t000 later\n");
+    let ada = &pair.yards[0];
+    let key = script(&pair, "t040", "t040.txt");
+    opt_in(
+        ada,
+        "setup = \"touch .git/prepared\"\nverify = \"test -e .git/prepared && test -s t040.txt\"\n\
+         allow_paths = [\"t040.txt\"]\ntier = \"haiku\"\ndeliver = \"branch\"",
+    );
+    pair.plan(&format!("- [ ] t040 write it {key} #auto-dispatch ~2h\n"));
+    ada.run(&["supervise", "--until-idle"]).expect_code(0);
+    let done = task(ada, "t040");
+    assert_eq!((&done["phase"], &done["estimate_seconds"]), (&json!("done"), &json!(7200)), "{done:#}");
+    assert_eq!(done["allow_paths"], json!(["t040.txt"]), "{done:#}");
+    // The same with a pull request: nothing opens one here, and the task has the order.
+    opt_in(ada, "verify = \"true\"\ntier = \"haiku\"\ndeliver = \"pr\"");
+    pair.plan(&format!("{}- [ ] t041 write more #auto-dispatch\n", pair.shared()));
+    eventually("it is imported", SOON, || {
+        ada.run(&["pulse"]).expect_code(0);
+        ada.run(&["task", "show", "t041"]).code == Some(0)
+    });
+    assert_eq!(task(ada, "t041")["deliver"], "pr");
+    ada.run(&["task", "cancel", "t041", "--wait"]);
+}

@@ -1,7 +1,7 @@
 //! Asks the types of the configuration what they accept: a value of the wrong kind is put in a place, and the refusal
 //! names the right one. So the schema cannot say anything else than what is really read.
 
-use crate::{config::Config, duration};
+use crate::{config::Config, duration, size};
 use serde::Deserialize as _;
 use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
@@ -50,6 +50,9 @@ impl Probe {
             }
             whole if is_integer(whole, 'u') => json!({"type": "integer", "minimum": 0}),
             whole if is_integer(whole, 'i') => json!({"type": "integer"}),
+            size if size.starts_with("a size like") => {
+                json!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": size::PATTERN}]})
+            }
             map if map == "a map" || map.starts_with("struct ") => self.object(path, wrap, depth),
             _ => self.text(path, wrap, depth),
         }

@@ -35,6 +35,8 @@ fn full_spec() -> TaskSpec {
         strategy: Some(Strategy::Cascade),
         contest: Some(Contest { models: texts(&["acme/a", "acme/b"]) }),
         entry_of: Some(id("t000")),
+        deadline: None,
+        with_issue: false,
         ..spec()
     }
 }

@@ -79,6 +79,8 @@ fn spec() -> TaskSpec {
         contest: None,
         entry_of: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     }
 }
 

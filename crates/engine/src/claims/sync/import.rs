@@ -10,7 +10,7 @@ use super::{
         write::{Run, blocking},
     },
     linked,
-    report::{Added, SyncReport, Told, hindered},
+    report::{Added, SyncReport, Told, hindered, is_stuck},
 };
 use crate::{
     Context,
@@ -44,13 +44,15 @@ pub(super) async fn import(
     document: &Document,
     shared: &Shared,
     run: Run,
+    with_issue: bool,
     report: &mut SyncReport,
 ) -> Result<(), ClaimFault> {
     let base = blocking(shared, |shared| Ok(shared.base()?)).await?;
     let source = Source { document, blocking: Blocking::of(document), repository: &shared.repository, base };
     for last in (1..=TRIES).map(|attempt| attempt == TRIES) {
         let mut skipped = Vec::new();
-        let orders = orders(context, &source, &mut skipped).await?;
+        let mut orders = orders(context, &source, &mut skipped).await?;
+        orders.iter_mut().for_each(|order| order.spec.with_issue = with_issue);
         let added: Vec<Added> = orders.iter().filter_map(described).collect();
         if run == Run::Real && !orders.is_empty() {
             match add(context, orders).await {
@@ -128,7 +130,8 @@ fn hindrances(document: &Document, pickup: &Pickup, names: &Names) -> Vec<Told> 
     let told = |skipped: &Skipped| {
         let (kind, detail) = hindered(&skipped.obstacle);
         let detail = if skipped.of == skipped.id { detail } else { format!("{}, above it: {detail}", skipped.of) };
-        Told { kind, todo: skipped.id.clone(), line: Some(skipped.line), detail }
+        let needs_person = is_stuck(&skipped.obstacle);
+        Told { kind, todo: skipped.id.clone(), line: Some(skipped.line), detail, needs_person }
     };
     open.map(told).collect()
 }
@@ -140,7 +143,7 @@ async fn order(
     line: &TaskLine,
     names: &Names,
 ) -> Result<Result<NewTaskOrder, Told>, ClaimFault> {
-    let no = |kind, detail| Told { kind, todo: line.id.clone(), line: Some(line.line), detail };
+    let no = |kind, detail| Told { kind, todo: line.id.clone(), line: Some(line.line), detail, needs_person: true };
     if line.description.trim().is_empty() {
         return Ok(Err(no("empty", "it says nothing about what is to be done".to_owned())));
     }
@@ -179,6 +182,8 @@ async fn order(
         contest: None,
         entry_of: None,
         todo: Some(line.id.clone()),
+        deadline: None,
+        with_issue: false,
     };
     let parent = line.parent.as_ref().and_then(|parent| names.get(parent)).cloned();
     Ok(Ok(NewTaskOrder {

@@ -10,7 +10,7 @@ pub use report::{Added, SyncReport, Told};
 use super::{
     ClaimFault, Line,
     identity::identity,
-    issues::{Issues, create},
+    issues::{Issues, assign, create},
     line::top_of,
     record::Record,
     settle::{Marked, Whose, tick, unclaim},
@@ -66,9 +66,13 @@ pub async fn sync(context: &Context, directory: &Path, options: SyncOptions<'_>)
     let document = &tip.document;
     let stored = linked(context, &repository).await?;
     compare(context, document, &stored, &repository, &mut report).await?;
-    import::import(context, document, &shared, options.run, &mut report).await?;
-    if options.issues.are_wanted(context) && options.run == Run::Real {
-        make_issues(context, document, &repository, &base, &mut report).await;
+    let issues = options.issues.are_wanted(context);
+    import::import(context, document, &shared, options.run, issues, &mut report).await?;
+    if options.run == Run::Real {
+        if issues {
+            make_issues(context, document, &repository, &base, &mut report).await;
+        }
+        catch_up_issues(context, document, &shared, &stored, &mut report).await;
     }
     for record in &stored {
         write_back(context, document, record, options, &mut report).await?;
@@ -148,7 +152,11 @@ async fn write_back(
                 note(report, &line.todo, &marked);
                 report.marked.push(line.todo);
             }
-            None => report.notes.push(format!("{id} is done without a receipt, so {} was not marked", line.todo)),
+            None => report.notes.push(format!(
+                "{id} is done, but no verify command has proved it, so {} was not ticked: tick it yourself, and set \
+                 `verify` in [repository.\"{}\"] for the next",
+                line.todo, record.task.spec.repository
+            )),
         },
         // Its own mark was not made, or not for long enough: the remote may have been away.
         Phase::Failed | Phase::Blocked | Phase::Cancelled if !is_over && found.value(Field::Assignee).is_some() => {
@@ -205,11 +213,34 @@ fn note(report: &mut SyncReport, todo: &TaskId, marked: &Marked) {
     }
 }
 
+/// Makes the issues that were wanted and could not be made before.
+async fn catch_up_issues(
+    context: &Context,
+    document: &Document,
+    shared: &Shared,
+    stored: &[TaskRecord],
+    report: &mut SyncReport,
+) {
+    for record in stored.iter().filter(|record| record.task.spec.with_issue && !record.task.state.phase().is_settled())
+    {
+        let Some(line) = Line::of(&record.task) else { continue };
+        let found = document.task(&line.todo).ok().flatten();
+        if found.is_some_and(|line| line.github_issue().is_none()) {
+            let problem = create(context, &line, &record.task.spec.description).await;
+            let is_made = problem.is_none();
+            report.notes.extend(problem);
+            if is_made && found.is_some_and(|line| line.value(Field::Assignee).is_some()) {
+                report.notes.extend(assign(context, &line, shared).await);
+            }
+        }
+    }
+}
+
 async fn make_issues(context: &Context, document: &Document, repository: &Path, base: &str, report: &mut SyncReport) {
     for added in report.added.clone() {
         let found = document.task(&added.todo).ok().flatten();
         if found.is_some_and(|line| line.github_issue().is_none()) {
-            let line = Line { repository: repository.to_owned(), base: base.to_owned(), todo: added.todo };
+            let line = Line::new(repository, base, &added.todo);
             report.notes.extend(create(context, &line, &added.description).await);
         }
     }

@@ -53,6 +53,9 @@ pub struct Told {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     pub detail: String,
+    /// Whether it stays so until a person changes something; otherwise it is the ordinary course of things.
+    #[serde(skip)]
+    pub needs_person: bool,
 }
 
 impl SyncReport {
@@ -104,7 +107,30 @@ pub(super) fn told(difference: &Difference) -> Told {
             ("assignee_differs", id, Some(*line), detail)
         }
     };
-    Told { kind, todo: todo.clone(), line, detail }
+    let needs_person = match difference {
+        Difference::OnlyInStore { phase, .. } => *phase == StoredPhase::Open,
+        // Most lines of a TODO.md are for people.
+        Difference::OnlyInFile { .. } => false,
+        Difference::Ambiguous { .. } | Difference::FileEnded { .. } => true,
+        // What is done is ticked, or a note says why not. What another store has done is cancelled in this one.
+        Difference::StoreEnded { phase, .. } => *phase == StoredPhase::Cancelled,
+        Difference::EndsDiffer { phase, .. } => *phase == StoredPhase::Done,
+        // Without a claim of this store it is another's line, as it should be.
+        Difference::AssigneeDiffers { store, .. } => store.is_some(),
+    };
+    Told { kind, todo: todo.clone(), line, detail, needs_person }
+}
+
+/// Whether an obstacle stays until a person changes the file.
+pub(super) fn is_stuck(obstacle: &Obstacle) -> bool {
+    match obstacle {
+        Obstacle::Ambiguous { .. } => true,
+        Obstacle::Blocked(blockers) => blockers.iter().any(|blocker| match blocker.why {
+            BlockerState::Missing | BlockerState::NotAnId | BlockerState::Ambiguous { .. } => true,
+            BlockerState::Open | BlockerState::Marked(_) => false,
+        }),
+        Obstacle::NotOpen(_) | Obstacle::Claimed { .. } | Obstacle::Needs { .. } | Obstacle::OpenChildren(_) => false,
+    }
 }
 
 /// A word for an obstacle, and a sentence.

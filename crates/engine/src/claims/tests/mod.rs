@@ -101,7 +101,7 @@ impl Scene {
 
 impl Yard {
     fn line(&self, id: &str) -> Line {
-        Line { repository: self.clone.clone(), base: "main".to_owned(), todo: id.parse().unwrap() }
+        Line::new(&self.clone, "main", &id.parse().unwrap())
     }
 
     async fn claim(&self, id: &str) -> Claim {
@@ -134,6 +134,8 @@ impl Yard {
             contest: None,
             entry_of: None,
             todo: Some(id.parse().unwrap()),
+            deadline: None,
+            with_issue: false,
         };
         Task {
             id: id.parse().unwrap(),

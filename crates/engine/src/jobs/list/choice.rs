@@ -12,6 +12,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::path::Path;
 use switchyard_core::{ModelRef, Nano};
+use switchyard_store::StoreError;
 
 /// Each with the model that it means here and now, and where the setting is from.
 pub(super) async fn profiles(context: &Context, directory: &Path) -> Vec<Value> {
@@ -67,7 +68,7 @@ pub(super) fn workflows(context: &Context) -> Vec<Value> {
 }
 
 /// The choices that were made, the newest first.
-pub(super) async fn routes(context: &Context, limit: u32) -> Result<Vec<Value>, JobError> {
+pub async fn recent_dispatches(context: &Context, limit: u32) -> Result<Vec<Value>, StoreError> {
     let dispatches = context.store.recent_dispatches(limit).await?;
     let row = |dispatch: &switchyard_store::DispatchRecord| {
         let models: Vec<&str> = dispatch.attempts.iter().map(|attempt| attempt.model.as_str()).collect();

@@ -3,6 +3,8 @@
 mod choice;
 mod money;
 
+pub use choice::recent_dispatches;
+
 use super::{
     JobError,
     ensure::has_runner,
@@ -104,7 +106,7 @@ pub async fn list(context: &Context, directory: &Path, listing: &Listing) -> Res
         View::Profiles => choice::profiles(context, directory).await,
         View::Models => choice::models(context, directory).await?,
         View::Workflows => choice::workflows(context),
-        View::Routes => choice::routes(context, listing.limit).await?,
+        View::Routes => recent_dispatches(context, listing.limit).await?,
         View::Budget => money::budget(context).await?,
         View::Patterns => money::patterns(context).await?,
         View::Providers => money::providers(context, directory).await?,

@@ -267,6 +267,8 @@ impl Orders<'_> {
             contest: None,
             entry_of: None,
             todo: None,
+            deadline: None,
+            with_issue: false,
         }
     }
 

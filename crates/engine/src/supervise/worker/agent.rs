@@ -13,7 +13,7 @@ use crate::{
         tidy::{WORKER_MARK, mark_of},
     },
 };
-use std::ffi::OsString;
+use std::{ffi::OsString, time::Duration};
 use switchyard_core::{
     ErrorClass, ModelRef, Nano,
     dispatch::{Mode, Request},
@@ -75,7 +75,7 @@ async fn ask_model(
     let Some(model) = asked.as_deref().and_then(|model| model.parse::<ModelRef>().ok()) else {
         return Ok(Ended::not_started("the claim names no model".to_owned()));
     };
-    let deadline = context.config.supervise.deadline_for(task.spec.estimate_seconds);
+    let deadline = time_for(context, task);
     let request = Request {
         agent,
         capabilities: task.spec.needs.clone(),
@@ -113,6 +113,20 @@ async fn ask_model(
     };
     ended.asked = asked;
     Ok(ended)
+}
+
+/// How long an attempt may take: as its estimate says, and never beyond the task's deadline.
+fn time_for(context: &Context, task: &Task) -> Option<Duration> {
+    let usual = context.config.supervise.deadline_for(task.spec.estimate_seconds);
+    let left = task.spec.deadline.map(|deadline| {
+        let left = u64::try_from(deadline.saturating_sub(now_micros())).unwrap_or(0);
+        // No time at all would be no limit.
+        Duration::from_micros(left.max(1000))
+    });
+    match (usual, left) {
+        (Some(usual), Some(left)) => Some(usual.min(left)),
+        (usual, left) => usual.or(left),
+    }
 }
 
 async fn from_report(context: &Context, report: &DispatchReport, deadline: Option<u128>, life: &Life) -> Ended {
@@ -175,7 +189,7 @@ async fn run_command(context: &Context, record: &TaskRecord, command: &str, plac
         command: command.to_owned(),
         directory: place.directory.clone(),
         variables: variables(context, record),
-        deadline: context.config.supervise.deadline_for(task.spec.estimate_seconds).unwrap_or(std::time::Duration::MAX),
+        deadline: time_for(context, task).unwrap_or(Duration::MAX),
         grace: context.config.supervise.grace.0.unwrap_or_default(),
         log: log_dir(context, &task.id).join(format!("{}.out", task.epoch)),
     };

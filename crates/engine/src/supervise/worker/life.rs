@@ -1,6 +1,6 @@
 //! The life of a claim while its worker is at it: the lease is lengthened, and the worker learns when it is over.
 
-use super::Hands;
+use super::{Hands, transcript::Transcript};
 use crate::Context;
 use std::sync::{
     Arc, Mutex,
@@ -41,6 +41,7 @@ struct Shared {
     progress_at: AtomicI64,
     circles: Mutex<Circles>,
     calls: Mutex<Vec<Call>>,
+    transcript: Mutex<Transcript>,
 }
 
 impl Life {
@@ -53,6 +54,7 @@ impl Life {
             progress_at: AtomicI64::new(now_micros()),
             circles: Mutex::new(Circles::new(context.config.supervise.repeats)),
             calls: Mutex::new(Vec::new()),
+            transcript: Mutex::new(Transcript::new(context, id, epoch)),
         });
         let keeping = tokio::spawn(keep(context.clone(), id.clone(), epoch, Arc::clone(&shared)));
         Self { hands, shared, keeping }
@@ -85,6 +87,9 @@ impl Life {
         let shared = Arc::clone(&self.shared);
         Arc::new(move |progress| {
             shared.progress_at.store(now_micros(), Ordering::Release);
+            if let Ok(mut transcript) = shared.transcript.lock() {
+                transcript.note(&progress);
+            }
             if let Progress::Tool { tool, input, .. } = progress {
                 shared.note_call(&tool, &input);
             }
@@ -93,6 +98,9 @@ impl Life {
 
     pub(super) async fn end(self) {
         self.shared.done.cancel();
+        if let Ok(mut transcript) = self.shared.transcript.lock() {
+            transcript.flush();
+        }
         drop(self.keeping.await);
     }
 }

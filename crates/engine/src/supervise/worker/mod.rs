@@ -31,6 +31,7 @@ mod start;
 mod talk;
 mod tier;
 mod todo_claim;
+mod transcript;
 mod verify;
 mod workspace;
 

@@ -49,6 +49,8 @@ pub fn full(name: &str) -> Task {
             strategy: Some(Strategy::Best),
             contest: Some(Contest { models: vec!["local/small".into(), "far/large".into()] }),
             entry_of: Some(id("t006")),
+            deadline: None,
+            with_issue: false,
         },
         state: State::Queued,
         tally: Tally { tries: 2, lessons: vec!["look at line 9".into()], ..Tally::default() },

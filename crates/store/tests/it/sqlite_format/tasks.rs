@@ -54,6 +54,8 @@ fn spec(description: &str) -> TaskSpec {
         contest: None,
         entry_of: None,
         todo: None,
+        deadline: None,
+        with_issue: false,
     }
 }
 

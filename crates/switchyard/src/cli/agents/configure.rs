@@ -81,7 +81,7 @@ impl Row {
 pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Failure> {
     let settings = global.settings()?;
     let named = |text: &Option<String>| {
-        text.as_deref().map(|text| selection::model(&settings.layered.config, text)).transpose()
+        text.as_deref().map(|text| selection::model_or_tier(&settings.layered.config, text)).transpose()
     };
     let selectors = [(AgentGroup::Med, named(&args.med)?), (AgentGroup::Low, named(&args.low)?)];
     let asks = std::io::stdin().is_terminal() && ui::stderr_is_terminal() && global.format() == Format::People;

@@ -50,7 +50,7 @@ pub async fn pick(context: &Context, directory: &Path, group: AgentGroup, offers
 }
 
 async fn named(context: &Context, directory: &Path, text: &str) -> Result<Offer, String> {
-    let selector = selection::model(&context.config, text).map_err(|failure| failure.message)?;
+    let selector = selection::model_or_tier(&context.config, text).map_err(|failure| failure.message)?;
     offered(context, directory, selector).await.map_err(|refusal| refusal.to_string())
 }
 

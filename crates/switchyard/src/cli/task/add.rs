@@ -8,10 +8,16 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, process::ExitCode};
-use switchyard_core::{compare::clean_line, task::TaskId};
+use std::{collections::BTreeSet, path::Path, process::ExitCode};
+use switchyard_core::{
+    compare::clean_line,
+    route::{Needs, Selector},
+    task::TaskId,
+};
 use switchyard_engine::{
-    Context, claims,
+    Context,
+    batch::{Targets, expand},
+    claims,
     supervise::{NewTaskOrder, add, check_orders},
 };
 
@@ -45,11 +51,14 @@ pub struct AddArgs {
 }
 
 pub async fn run(global: &Global, args: &AddArgs) -> Result<ExitCode, Failure> {
-    let orders = match &args.from {
+    let mut orders = match &args.from {
         Some(from) => bulk::read(from, &args.wanted)?,
         None => vec![one(args)?],
     };
     let context = global.context().await?;
+    for order in &mut orders {
+        order.spec.model = model(&context, order).await?;
+    }
     refuse_unknown_batches(&context, &orders).await?;
     let orders = claims::link(&context, orders).await.map_err(failure)?;
     if args.dry_run {
@@ -80,6 +89,20 @@ fn one(args: &AddArgs) -> Result<NewTaskOrder, Failure> {
         }
     };
     args.wanted.order(args.id.clone(), description.trim().to_owned())
+}
+
+/// A name that a tier has as well must be that of one connected model. Any other is looked for when the task begins.
+async fn model(context: &Context, order: &NewTaskOrder) -> Result<Option<String>, Failure> {
+    let Some(typed) = &order.spec.model else { return Ok(None) };
+    let reference = Selector::flag_reference(typed, &context.config);
+    if reference != typed.trim() {
+        let named = Targets::Named(vec![reference.clone()]);
+        let (found, _) = expand(context, &named, Needs::default(), Path::new(&order.spec.repository)).await?;
+        if let Some(refusal) = found.into_iter().find_map(|target| target.chosen.err()) {
+            return Err(refusal.into());
+        }
+    }
+    Ok(Some(reference))
 }
 
 async fn refuse_unknown_batches(context: &Context, orders: &[NewTaskOrder]) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing in such a text is passed over. What is not understood is refused, with its line.
 
-use super::wanted::{How, StrategyName, Wanted, estimate};
+use super::wanted::{How, StrategyName, Wanted, deadline, estimate};
 use crate::{
     cli::{input, route::Need},
     failure::Failure,
@@ -14,7 +14,9 @@ use switchyard_core::{Nano, nearest::nearest, task::TaskId};
 use switchyard_engine::supervise::NewTaskOrder;
 
 /// What a JSON object may say: the flags, with `_` for `-`.
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 32] = [
+    "deadline",
+    "with_issue",
     "id",
     "description",
     "repo",
@@ -142,6 +144,8 @@ fn set(wanted: &mut Wanted, key: &str, value: &Value) -> Result<(), String> {
         "max_cost" => wanted.max_cost = Some(dollars(value)?),
         "critical" => wanted.critical = value.as_bool().ok_or("write true or false")?,
         "estimate" => wanted.estimate = Some(estimate(&text_or_number(value)?)?),
+        "deadline" => wanted.deadline = Some(deadline(&text_or_number(value)?)?),
+        "with_issue" => wanted.with_issue = value.as_bool().ok_or("write true or false")?,
         "allow_path" => wanted.allow_path = list(value)?,
         "deliver" => wanted.deliver = Some(How::from_str(&text(value)?, true)?),
         "attempts" => {

@@ -91,6 +91,8 @@ impl Whole {
             "wakes_at": task.state.wakes_at().map(rfc3339),
         });
         // Outside of the macro, which takes no more entries.
+        document["deadline"] = spec.deadline.map(rfc3339).into();
+        document["with_issue"] = spec.with_issue.into();
         document["request"] = request(&task.state).unwrap_or_default();
         document["pull_request"] = pull_request(task);
         let strategy = if spec.contest.is_some() { "contest" } else { spec.strategy().as_str() };

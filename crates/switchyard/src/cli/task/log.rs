@@ -1,5 +1,6 @@
 //! `switchyard task log`: every change of a task, the oldest first, and where its logs are.
 
+use super::transcript;
 use crate::{
     cli::{
         Global, input,
@@ -28,12 +29,19 @@ pub struct LogArgs {
     /// Go on as it changes, until nothing more happens by itself
     #[arg(short, long)]
     follow: bool,
+    /// Show the steps of its agents instead
+    #[arg(long, conflicts_with = "follow")]
+    transcript: bool,
 }
 
 pub async fn run(global: &Global, args: &LogArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
     super::find(&context, &args.id).await?;
     let format = global.format();
+    if args.transcript {
+        transcript::show(&context, &args.id, &context.store.runs(&args.id).await?, format);
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.follow {
         tokio::select! {
             followed = follow(&context, &args.id, format) => followed?,

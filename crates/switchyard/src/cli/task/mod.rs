@@ -5,6 +5,7 @@ mod answer;
 mod bulk;
 mod claim;
 mod contest;
+mod diff;
 mod discard;
 pub mod document;
 mod explained;
@@ -13,6 +14,7 @@ mod log;
 mod orders;
 mod show;
 mod sync;
+mod transcript;
 mod verify;
 mod wanted;
 mod why;
@@ -37,6 +39,8 @@ pub enum TaskCommand {
     Show(Later<OneTask>),
     /// Show what happened to a task, and where its logs are
     Log(Later<log::LogArgs>),
+    /// Print the work of a task as a unified diff
+    Diff(Later<OneTask>),
     /// Say why a task is where it is
     Why(Later<OneTask>),
     /// Allow or deny what the agent of a task asks for: exit 3 when it waits for no answer
@@ -69,6 +73,7 @@ pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Fai
         TaskCommand::List(Later(args)) => list::run(global, args).await,
         TaskCommand::Show(Later(one)) => show::run(global, &one.id).await,
         TaskCommand::Log(Later(args)) => log::run(global, args).await,
+        TaskCommand::Diff(Later(one)) => diff::run(global, &one.id).await,
         TaskCommand::Why(Later(one)) => why::run(global, &one.id).await,
         TaskCommand::Answer(Later(args)) => answer::run(global, args).await,
         TaskCommand::Verify(Later(one)) => verify::run(global, &one.id).await,

@@ -1,7 +1,7 @@
 //! What can be said about a task when it is added: by flags, and by the keys of a file, which have the same names.
 
 use crate::{
-    cli::{input, route::Need},
+    cli::{input, moment::moment, route::Need},
     failure::Failure,
 };
 use clap::{Args, ValueEnum};
@@ -13,6 +13,7 @@ use switchyard_core::{
     task::{Agent, Contest, Deliver, Gate, Place, Strategy, TaskId, TaskSpec, Verification},
 };
 use switchyard_engine::supervise::{Defaults, NewTaskOrder};
+use switchyard_host::clock::now_micros;
 
 #[derive(Debug, Clone, Args)]
 pub struct Wanted {
@@ -67,7 +68,10 @@ pub struct Wanted {
     /// Keep the tier when a budget is running low; the work still stops where the budget does
     #[arg(long)]
     pub critical: bool,
-    /// How long a person would expect it to take, as in 2h; twice that is its deadline
+    /// When it is given up, as in 6h or 2026-05-01T18:00: it is not started any more, or stopped, and has failed
+    #[arg(long, value_name = "WHEN", value_parser = deadline)]
+    pub deadline: Option<i64>,
+    /// How long a person would expect it to take, as in 2h; an attempt may take twice that
     #[arg(long, value_name = "DURATION", value_parser = estimate)]
     pub estimate: Option<u64>,
     /// Where it may change something, as in 'src/**'; may be repeated
@@ -94,6 +98,9 @@ pub struct Wanted {
     /// Run the command in the directory itself, without a worktree; its exit code decides
     #[arg(long)]
     pub in_place: bool,
+    /// Have an issue on GitHub for its line of TODO.md: made, assigned, and closed with a link, where `gh` can
+    #[arg(long)]
+    pub with_issue: bool,
     /// Count work that changed nothing as done
     #[arg(long)]
     pub no_gate: bool,
@@ -140,6 +147,17 @@ impl How {
     }
 }
 
+/// A duration from now, or a moment; in microseconds since the epoch.
+pub fn deadline(text: &str) -> Result<i64, String> {
+    let now = now_micros();
+    let at = match duration::parse(text) {
+        Ok(length) => now.saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX)),
+        Err(_) => moment(text)
+            .ok_or_else(|| format!("`{text}` is neither a duration like 6h nor a moment like 2026-05-01T18:00"))?,
+    };
+    if at <= now { Err("it lies in the past".to_owned()) } else { Ok(at) }
+}
+
 /// In seconds.
 pub fn estimate(text: &str) -> Result<u64, String> {
     let length = duration::parse(text).map_err(|error| error.to_string())?;
@@ -184,6 +202,8 @@ impl Wanted {
             contest,
             entry_of: None,
             todo: None,
+            deadline: self.deadline,
+            with_issue: self.with_issue,
         };
         Ok(NewTaskOrder {
             id,

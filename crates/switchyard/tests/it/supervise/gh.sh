@@ -70,6 +70,15 @@ case "$1 $2" in
     # Before the state: a test that sees it merged counts it.
     echo "$number $4" >> "$hub/merges"
     echo MERGED > "$status";;
+"issue create")
+    test "$3 $5" = "--title --body" || exit 64
+    number=$(($(cat "$hub/issues" 2> /dev/null || echo 0) + 1))
+    echo $number > "$hub/issues"
+    echo "https://github.com/ann/app/issues/$number";;
+"issue edit")
+    test "$4 $5" = "--add-assignee @me" || exit 64;;
+"issue close")
+    test "$4" = --comment || exit 64;;
 "run view")
     test "$3 $4 $5 $7" = "--repo github.com/ann/app --job --log-failed" || exit 64
     printf 'build\tRun tests\t2026-05-01T10:00:00Z error: expected 42\n';;

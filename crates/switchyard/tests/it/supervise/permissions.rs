@@ -74,6 +74,9 @@ fn a_request_waits_for_its_answer_and_is_answered_once() {
         (Some(1), Some(0))
     );
     assert!(yard.env.run(&["status"]).stderr.contains(&format!("task answer {id} allow|always|deny")));
+    assert_eq!(status["supervisor"], json!({"running": true}), "{status:#}");
+    let next = yard.env.run(&["--json"]).expect_code(0).json();
+    assert_eq!(next["next"], json!({"command": "switchyard status", "reason": "1 task waits for a permission"}));
     eventually("the notice", Duration::from_secs(60), || {
         notices(&yard).iter().any(|notice| notice["notice"] == "permission" && notice["task"] == id.as_str())
     });
@@ -81,6 +84,7 @@ fn a_request_waits_for_its_answer_and_is_answered_once() {
     let mut supervisor = supervisor;
     supervisor.kill().expect("killed");
     supervisor.wait().expect("ended");
+    assert_eq!(yard.env.run(&["status", "--json"]).json()["supervisor"], json!({"running": false}));
 
     answer(&yard, &id, &["allow", "--request", "per_other"]).expect_code(3);
     answer(&yard, &id, &["perhaps"]).expect_code(2);

@@ -9,15 +9,14 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use switchyard_testkit::eventually;
 
-const APPROVED: &str = "merge = \"approved\"";
-
 fn approval() -> Value {
     json!({"reviews": [review("PRR_1", "OWNER", "APPROVED", "Good.")], "reviewDecision": "APPROVED"})
 }
 
 #[test]
 fn an_approved_pull_request_is_squashed_and_its_siblings_are_rebased() {
-    let hub = Hub::with("pr-merge", APPROVED);
+    // Without any setting an approval is needed, and the merge is a squash.
+    let hub = Hub::new("pr-merge");
     let yard = &hub.yard;
     let ids = ["one", "two"].map(|name| hub.add(name));
     hub.until_review(&ids[0]);

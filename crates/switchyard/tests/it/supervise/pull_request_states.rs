@@ -23,7 +23,7 @@ fn every_state_of_a_pull_request_is_shown() {
         (seen["url"].as_str(), seen["detail"].as_str(), seen["head"].as_str()),
         (
             Some("https://github.com/ann/app/pull/1"),
-            Some("it is merged by a person"),
+            Some("it waits for an approval"),
             Some(hub.at("switchyard/one").as_str())
         )
     );
@@ -34,7 +34,7 @@ fn every_state_of_a_pull_request_is_shown() {
     hub.until_seen(&id, "no_pr");
     assert_eq!(yard.task(&id)["state"], "review");
     std::fs::remove_file(hub.directory.join("gone-1")).expect("back");
-    // By a person: the supervisor merges nothing unless it is asked to.
+    // By a person: the supervisor merges nothing that was not approved.
     hub.set("switchyard_one.1", "MERGED");
     hub.until_seen(&id, "merged");
     assert_eq!((yard.phase(&id).as_str(), hub.calls("pr merge")), ("done", 0));
