@@ -51,7 +51,7 @@ impl Probe {
             whole if is_integer(whole, 'u') => json!({"type": "integer", "minimum": 0}),
             whole if is_integer(whole, 'i') => json!({"type": "integer"}),
             size if size.starts_with("a size like") => {
-                json!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": size::PATTERN}]})
+                json!({"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": size::PATTERN}]})
             }
             map if map == "a map" || map.starts_with("struct ") => self.object(path, wrap, depth),
             _ => self.text(path, wrap, depth),

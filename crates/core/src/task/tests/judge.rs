@@ -90,7 +90,8 @@ fn only_a_task_that_may_changes_the_file_of_the_claims() {
         (model(), None, &[], "src/a.rs", false),
         (command(), None, &[], "TODO.md", false),
         (command(), Some("t001"), &[], "TODO.md", true),
-        (command(), Some("t001"), &["."], "TODO.md", false),
+        (command(), Some("t001"), &["."], "TODO.md", true),
+        (command(), Some("t001"), &["TODO.md"], "TODO.md", false),
     ] {
         let todo = todo.map(id);
         let spec = TaskSpec { agent, todo, allow_paths: texts(allowed), ..spec() };

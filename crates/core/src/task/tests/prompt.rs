@@ -30,8 +30,12 @@ fn what_is_special_about_the_task() {
 #[test]
 fn a_task_of_todo_leaves_that_file_unless_it_may_change_it() {
     let rule = "- Leave TODO.md as it is";
-    for (todo, allowed, wanted) in [(None, &[][..], false), (Some("t001"), &[], true), (Some("t001"), &["*.md"], false)]
-    {
+    for (todo, allowed, wanted) in [
+        (None, &[][..], false),
+        (Some("t001"), &[], true),
+        (Some("t001"), &["*.md"], true),
+        (Some("t001"), &["TODO.md"], false),
+    ] {
         let mut task = task(State::Running);
         (task.spec.todo, task.spec.allow_paths) = (todo.map(id), texts(allowed));
         assert_eq!(prompt(&task).contains(rule), wanted, "{todo:?} {allowed:?}");
