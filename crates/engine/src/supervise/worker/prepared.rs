@@ -63,6 +63,7 @@ async fn set_up(context: &Context, record: &TaskRecord, place: &Place, life: &Li
         return workspace.save_record().map_err(words);
     }
     let head = workspace.current_head().map_err(words)?.unwrap_or_else(|| workspace.record.base.clone());
+    workspace.begin_setup().map_err(words)?;
     clean::set_up(context, record, &workspace, Some(life), &record.task.epoch.to_string()).await?;
     let ignored = tokio::task::spawn_blocking(move || workspace.ignore_leftovers(&head)).await;
     ignored.map_err(|error| error.to_string())?.map_err(words)

@@ -101,8 +101,18 @@ impl Workspace {
     /// Makes the repository anew from the archive, on the branch with the work so far. What is in its place goes to the
     /// admin directory, and its branches are brought along. `false` when there is no archive.
     pub(super) fn rebuild(&self) -> Result<bool, GitError> {
+        let Some(replaced) = self.exchange_repository()? else { return Ok(false) };
+        self.remove_dangling_links()?;
+        if let Err(error) = self.bring_replaced(&replaced) {
+            tracing::warn!(%error, "the branches of a repository that replaced a workspace's own were not kept");
+        }
+        Ok(true)
+    }
+
+    /// The same without its branches. Returns where the repository is that was in the place.
+    pub(super) fn exchange_repository(&self) -> Result<Option<PathBuf>, GitError> {
         if self.archive_git()?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         let (git_dir, draft) = (self.git_dir(), self.admin().join("rebuilt"));
         self.copy_archive(&draft)?;
@@ -118,11 +128,7 @@ impl Workspace {
             // The submodules' own repositories are not part of the archive.
             drop(fs::rename(replaced.join("modules"), git_dir.join("modules")));
         }
-        self.remove_dangling_links()?;
-        if let Err(error) = self.bring_replaced(&replaced) {
-            tracing::warn!(%error, "the branches of a repository that replaced a workspace's own were not kept");
-        }
-        Ok(true)
+        Ok(Some(replaced))
     }
 
     /// A copy of the archive with the identity of this workspace.

@@ -40,6 +40,7 @@ impl Workspace {
     /// Commits what is uncommitted, keeps every tip, and settles on one commit.
     pub fn collect(&self, message: &str, author: &Author) -> Result<Collected, GitError> {
         self.git.await_stragglers()?;
+        self.undo_setup()?;
         match self.collect_from(message, author, Missing::Deleted) {
             Err(error @ (GitError::Failed { .. } | GitError::NotThatRepository { .. })) if self.is_damaged() => {
                 if !self.rebuild()? {

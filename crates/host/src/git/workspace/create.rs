@@ -93,6 +93,7 @@ impl Git {
             identity: format!("{}-{}-{}\n", order.owner, std::process::id(), now_micros()),
             set_up: false,
             restarting: false,
+            setting_up: false,
         };
         remove_half_made(order.destination);
         // A git that outlived its parent may still write to the place of an earlier call.

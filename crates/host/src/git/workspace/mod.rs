@@ -64,6 +64,9 @@ pub struct Record {
     /// A restart has begun and not ended: what is checked out is not an agent's.
     #[serde(default)]
     restarting: bool,
+    /// The setup command has begun and not succeeded: what is in the workspace since is not an agent's.
+    #[serde(default)]
+    setting_up: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -39,8 +39,9 @@ impl Workspace {
     /// before, the work is rebased onto it.
     pub fn restart(&mut self, base: &str, author: &Author) -> Result<Restarted, GitError> {
         self.git.await_stragglers()?;
+        self.undo_setup()?;
         self.undo_restart(&self.git()?)?;
-        self.record.restarting = true;
+        (self.record.restarting, self.record.setting_up) = (true, false);
         self.save_record()?;
         let git = self.git()?;
         self.check_out_work(&git)?;
