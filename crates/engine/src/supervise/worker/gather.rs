@@ -38,6 +38,7 @@ pub(super) fn nothing(ended: &Ended) -> Findings {
         notes: ended.notes.clone(),
         secrets: Vec::new(),
         unmerged: ended.conflicts.clone(),
+        unfinished: ended.unfinished.clone(),
         checks: Vec::new(),
         before: ended.before.clone(),
         deleted: 0,

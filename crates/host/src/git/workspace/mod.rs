@@ -19,6 +19,7 @@ mod restart;
 mod shallow;
 mod submodules;
 mod tips;
+mod unfinished;
 mod unsaved;
 
 pub use collect::Collected;
