@@ -29,7 +29,9 @@ impl Parent {
     pub(super) async fn look(place: &Place) -> Option<Self> {
         place.branch.as_ref()?;
         let repository = place.repository.clone();
-        let looked = tokio::task::spawn_blocking(move || git().footprint(&repository, None)).await.ok()?;
+        let looked = tokio::task::spawn_blocking(move || git().not_above(&repository).footprint(&repository, None))
+            .await
+            .ok()?;
         match looked {
             Ok(before) => Some(Self { before }),
             Err(error) => {
@@ -63,7 +65,7 @@ impl Parent {
 }
 
 fn changes(before: &Footprint, repository: &Path, calls: &[Call], scene: &Scene) -> Result<Changes, GitError> {
-    let after = git().footprint(repository, Some(before))?;
+    let after = git().not_above(repository).footprint(repository, Some(before))?;
     let ours = deliveries(before, &after, repository)?;
     let evidence = Evidence::of(calls, scene);
     let mut changes = Changes::default();
@@ -86,7 +88,7 @@ fn changes(before: &Footprint, repository: &Path, calls: &[Call], scene: &Scene)
 
 /// What deliveries of other tasks did meanwhile.
 fn deliveries(before: &Footprint, after: &Footprint, repository: &Path) -> Result<Ours, GitError> {
-    let git = git();
+    let git = git().not_above(repository);
     let references = git.moved_by_deliveries(repository, before, after)?;
     let files = match (&before.commit, &after.commit) {
         (Some(from), Some(to)) if before.head == after.head && references.contains(&after.head) => {

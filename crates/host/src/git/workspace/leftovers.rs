@@ -8,9 +8,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::super::{Git, GitError, path_of, records, within};
+use super::super::{Git, GitError, alone, path_of, records, within};
 use super::collect::AT_ONCE;
-use super::{Workspace, file_error, replace_file};
+use super::{Record, Workspace, file_error, read_record, remove_any, replace_file, write_record};
 use crate::paths::write_private;
 
 /// In the admin directory: the files that setup left.
