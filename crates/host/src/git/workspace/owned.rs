@@ -10,6 +10,7 @@ use super::super::checkout::failed_at;
 use super::super::deletion::remove_deletion_locks;
 use super::super::journal::Administration;
 use super::super::lock::RepositoryLock;
+use super::super::operation;
 use super::super::reference_move::{ReferenceMove, clear_reference_locks};
 use super::super::{Expected, Git, GitError, Hold, Pushed, UpdateRefError, within};
 use super::collect::{AT_ONCE, remove_ref_locks};
@@ -188,6 +189,11 @@ impl Git {
             }
             (Some(at), Some(written)) if at == written && checked_out.iter().any(|name| name == branch) => {
                 return taken("it is checked out");
+            }
+            (Some(at), Some(written))
+                if at == written && operation::holding(&self.common_directory(repository)?, &full).is_some() =>
+            {
+                return taken("a rebase or bisect in progress needs it");
             }
             (Some(at), Some(written)) if at == written => Expected::At(at),
             (Some(_), Some(_)) => return taken("it was changed since this task wrote it"),
