@@ -336,7 +336,7 @@ impl Git {
     }
 
     /// Full names and commits of the refs below some prefixes.
-    pub(super) fn references(&self, repository: &Path, below: &[&str]) -> Result<Vec<(String, String)>, GitError> {
+    pub(in crate::git) fn references(&self, repository: &Path, below: &[&str]) -> Result<Vec<(String, String)>, GitError> {
         let words = ["for-each-ref", "--format=%(refname) %(objectname)", "--end-of-options"];
         let listed = self.succeed(&within(repository, &[&words[..], below].concat()))?;
         let text = String::from_utf8_lossy(&listed);
