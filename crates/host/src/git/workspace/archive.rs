@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::super::{Git, GitError, within};
 use super::collect::{AT_ONCE, remove_locks};
 use super::copies::{Files, copy_repository, copy_tree};
+use super::tips::{is_hex, tips};
 use super::{IDENTITY, KEPT, WORK, Workspace, admin_of, beside, file_error, remove_any};
 use crate::clock::now_micros;
 use crate::paths::private_dir;
@@ -150,13 +151,20 @@ impl Workspace {
             return Ok(());
         }
         let git = self.git()?;
+        let head = fs::read_to_string(replaced.join("HEAD")).unwrap_or_default();
         // Settings of an agent's are not used, not even to read what it made. Without a HEAD that git understands, its
         // branches could not be read at all.
         for name in ["config", "HEAD"] {
             super::replace_file(&replaced.join(name), &fs::read(self.git_dir().join(name)).unwrap_or_default())?;
         }
-        if self.git.bound_to(replaced, None).is_err() {
-            return Ok(());
+        let Ok(theirs) = self.git.bound_to(replaced, None) else { return Ok(()) };
+        remove_locks(replaced);
+        // What only its HEAD or a log leads to gets a ref, by which it is brought along.
+        let mut words = vec!["rev-list", "--parents", "--all", "--reflog", "--ignore-missing"];
+        words.extend(Some(head.trim()).filter(|head| head.len() >= 40 && is_hex(head)));
+        let listed = theirs.succeed(&words).unwrap_or_default();
+        for tip in tips(&String::from_utf8_lossy(&listed)) {
+            theirs.succeed(&["update-ref", &format!("{REPLACED}/{tip}"), tip])?;
         }
         let name = format!("{REPLACED}/{}", now_micros());
         git.fetch_refs(replaced, &[format!("+refs/*:{name}/*")])
