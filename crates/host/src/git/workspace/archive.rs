@@ -34,7 +34,7 @@ pub(super) fn make_archive(git_dir: &Path, admin: &Path) -> Result<(), GitError>
     make().map_err(|source| file_error("make", &draft, source))
 }
 
-/// Our refs, by their names, when a collection begins.
+/// Our refs, and here those of remotes, by their names, when a collection begins.
 #[derive(Debug, Default)]
 pub(super) struct OwnRefs {
     pub(super) here: HashMap<String, String>,
@@ -77,10 +77,10 @@ impl Workspace {
 
     /// Brings back what an attempt has removed of our refs, with the commits behind them.
     pub(super) fn restore_refs(&self, git: &Git) -> Result<OwnRefs, GitError> {
-        let own = |git: &Git| git.references(&self.directory, &["refs/switchyard/"]).map(HashMap::from_iter);
-        let mut refs = OwnRefs { here: own(git)?, ..OwnRefs::default() };
+        let below = |git: &Git, names: &[&str]| git.references(&self.directory, names).map(HashMap::from_iter);
+        let mut refs = OwnRefs { here: below(git, &["refs/switchyard/", "refs/remotes/"])?, ..OwnRefs::default() };
         let Some(archive) = self.archive_git()? else { return Ok(refs) };
-        refs.archived = own(&archive)?;
+        refs.archived = below(&archive, &["refs/switchyard/"])?;
         let lost = refs.archived.keys().filter(|name| !refs.here.contains_key(*name));
         let lost: Vec<String> = lost.map(|name| format!("+{name}:{name}")).collect();
         for part in lost.chunks(AT_ONCE) {

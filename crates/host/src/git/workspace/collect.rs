@@ -80,6 +80,9 @@ impl Workspace {
         if head != content {
             made.extend(self.made_here(&git, &content)?);
         }
+        for fetched in self.note_fetched(&git, &refs.here)? {
+            made.remove(&fetched);
+        }
         let foreign = all.filter(|commit| !made.contains(*commit)).map(str::to_owned).collect();
         self.save_to_archive(&refs)?;
         Ok(Collected { rebuilt: false, head, before, foreign, conflicts, unfinished })
@@ -173,6 +176,11 @@ impl Workspace {
     /// was changed since and not committed.
     fn or_branch(&self, git: &Git, content: String, message: &str) -> Result<String, GitError> {
         let (top, own) = (&self.directory, format!("refs/heads/{}", self.record.branch));
+        // The usual case, without a call of git; a repository in another format says less in this file.
+        let noted = fs::read_to_string(self.git_dir().join("HEAD")).unwrap_or_default();
+        if noted.trim().strip_prefix("ref: ") == Some(&own) {
+            return Ok(content);
+        }
         let on = git.line(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
         let Some(branch) = git.reference_commit(top, &own)?.filter(|_| on != own) else { return Ok(content) };
         let Some(head) = git.head(top)? else { return Ok(content) };
