@@ -16,6 +16,7 @@ mod linked;
 mod own_files;
 mod owned;
 mod restart;
+mod saved_footprint;
 mod shallow;
 mod submodules;
 mod tips;
