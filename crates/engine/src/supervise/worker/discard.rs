@@ -10,7 +10,7 @@ use crate::Context;
 use serde::Serialize;
 use std::path::PathBuf;
 use switchyard_core::task::{Phase, Task, TaskId};
-use switchyard_host::git::{Git, GitError, Uncommitted, owned_namespace};
+use switchyard_host::git::{Git, GitError, Uncommitted, Workspace, owned_namespace};
 
 /// How much is discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Leftovers {
     /// Where kept commits are in the user's repository, and which.
     pub refs: String,
     pub kept: Vec<String>,
+    /// Earlier workspaces that git could not collect. They go only together with everything else.
+    pub aside: Vec<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +60,12 @@ pub async fn discard(context: &Context, id: &TaskId, how: Discard) -> Result<Lef
         return Err(DiscardError::InUse { task: id.clone(), phase: task.state.phase() });
     }
     let done = crate::in_thread(move || {
-        let found = found_at(&place)?;
+        let mut found = found_at(&place)?;
+        if how == Discard::Everything {
+            for aside in found.aside.drain(..) {
+                git().discard_workspace(&aside)?;
+            }
+        }
         let git = match place.git() {
             // Nothing is kept then, so nothing has to be written there.
             Err(GitError::NotThatRepository { .. }) if how == Discard::Everything && !place.is_linked() => {
@@ -95,7 +102,12 @@ fn kept(place: &Place) -> Result<Vec<String>, GitError> {
 
 fn found_at(place: &Place) -> Result<Leftovers, GitError> {
     let git = git().not_above(&place.repository);
-    let mut found = Leftovers { refs: owned_namespace(&place.owner), kept: kept(place)?, ..Leftovers::default() };
+    let mut found = Leftovers {
+        refs: owned_namespace(&place.owner),
+        kept: kept(place)?,
+        aside: Workspace::left_aside(&place.directory),
+        ..Leftovers::default()
+    };
     if let Some(workspace) = git.open_workspace(&place.directory, &place.owner)? {
         let unsaved = workspace.unsaved()?;
         found.uncommitted = unsaved.uncommitted.iter().map(|path| path.display().to_string()).collect();

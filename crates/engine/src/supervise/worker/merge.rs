@@ -8,7 +8,7 @@ use super::{
     gather::{nothing, read},
     in_the_way,
     life::Life,
-    place::{Place, author},
+    place::{Place, author, git},
     start::Start,
 };
 use crate::{Context, supervise::fault::fault};
@@ -104,7 +104,9 @@ async fn missing_dependency(
         Err(failure) => return Ok(Some(failure)),
     };
     let onto = onto.to_owned();
-    let found = in_thread(place, move |place| start.presence(&place.git()?, &place.repository, &onto)).await?;
+    let found =
+        in_thread(place, move |place| start.presence(&git().not_above(&place.repository), &place.repository, &onto))
+            .await?;
     Ok(not_in_base(&record.task.id, &record.task.spec.base, &found))
 }
 
@@ -119,8 +121,8 @@ struct Tip {
 }
 
 fn tip(place: &Place, base: &str, head: &str) -> Result<Option<Tip>, GitError> {
-    let git = place.git()?;
     let repository = &place.repository;
+    let git = git().not_above(repository);
     git.recover_checkouts(repository)?;
     let (onto, delivered) = git.branch_and_delivered(repository, base, &place.owner, head)?;
     let Some(onto) = onto else { return Ok(None) };

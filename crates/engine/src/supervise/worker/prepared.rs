@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Context, supervise::fault::fault};
 use switchyard_core::task::{Check, End, Failure};
-use switchyard_host::git::{GitError, Uncommitted};
+use switchyard_host::git::{GitError, Uncommitted, Workspace};
 use switchyard_store::{RunNote, RunRecord, TaskRecord};
 
 /// Has it done in a workspace, that is made or found again.
@@ -38,7 +38,10 @@ pub(super) async fn in_workspace(context: &Context, record: &TaskRecord, life: &
     if record.task.spec.verification.expect_red_first && before.iter().all(|check| check.exit.is_green()) {
         return Ok(Ended { before, ..Ended::with(End::GreenBefore) });
     }
-    Ok(Ended { before, ..agent::run(context, record, run, &place, life).await? })
+    let mut ended = agent::run(context, record, run, &place, life).await?;
+    let aside = Workspace::left_aside(&place.directory);
+    ended.notes.extend(aside.iter().map(|path| format!("an earlier workspace is kept as it was: {}", path.display())));
+    Ok(Ended { before, ..ended })
 }
 
 fn placed(place: &Place) -> RunNote {

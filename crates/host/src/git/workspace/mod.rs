@@ -154,6 +154,20 @@ impl Workspace {
         Ok(())
     }
 
+    /// The directories in which earlier workspaces of this place were left, the oldest first.
+    #[must_use]
+    pub fn left_aside(directory: &Path) -> Vec<PathBuf> {
+        let prefix = beside(directory, "aside-");
+        let (Some(parent), Some(prefix)) = (prefix.parent(), prefix.file_name()) else { return Vec::new() };
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_aside = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes()))
+        };
+        let mut found: Vec<PathBuf> = entries.filter(is_aside).collect();
+        found.sort();
+        found
+    }
+
     /// Removes the workspace. Its work must be kept elsewhere by then.
     pub fn remove(self) -> Result<(), GitError> {
         self.git.remove_workspace(&self.directory)

@@ -1,6 +1,7 @@
 //! Agents that end on another branch, or in the middle of an operation: all of their work is delivered, or none.
 
 use crate::supervise::Yard;
+use std::path::Path;
 
 fn run(name: &str, command: &str, verify: &str) -> (Yard, serde_json::Value) {
     let yard = Yard::new(name);
@@ -37,4 +38,24 @@ fn a_rebase_or_cherry_pick_with_commits_left_is_not_delivered_in_part() {
         assert!(task["reason"].as_str().expect("a reason").contains("not finished"), "{name}: {task:#}");
         assert_eq!(yard.git(&["ls-tree", "--name-only", "main"]), "README", "{name}");
     }
+}
+
+#[test]
+fn a_workspace_that_git_cannot_collect_is_kept_and_named() {
+    let yard = Yard::new("unfinished-refused").untraced();
+    let once = yard.env.root.join("once");
+    // Git adds no repository without a commit.
+    let command = format!("echo w > w; mkdir {} || exit 0; git init -q nested; echo n > nested/n", once.display());
+    let id = yard.add(&["work", "--command", &command, "--verify", "test -f missing", "--attempts", "2"]);
+    yard.settle();
+    let task = yard.task(&id);
+    let note = task["receipt"]["findings"]["notes"][0].as_str().expect("a note").to_owned();
+    let aside = note.split_once(": ").expect("a path").1;
+    assert!(Path::new(aside).join("nested/n").exists(), "{note}");
+    let shown = yard.env.run(&["task", "cancel", &id, "--discard", "--dry-run"]);
+    assert!(shown.stdout.contains(aside), "{}{}", shown.stdout, shown.stderr);
+    yard.env.run(&["task", "cancel", &id, "--discard"]).expect_code(0);
+    assert!(Path::new(aside).exists(), "it is nowhere else");
+    yard.env.run(&["task", "cancel", &id, "--discard=all"]).expect_code(0);
+    assert!(!Path::new(aside).exists());
 }
