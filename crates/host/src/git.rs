@@ -26,6 +26,7 @@ mod lock;
 mod merge;
 mod obstacles;
 mod operation;
+mod own_repository;
 mod rebase;
 mod recovery;
 mod reference_move;

@@ -27,6 +27,9 @@ pub struct Findings {
     /// Files that still have the marks of a conflict in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<String>,
+    /// A rebase or another operation that has not applied all of its commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
     /// In the order in which they were run, in a clean checkout of `head`; the first that is not green is the last.
     pub checks: Vec<Check>,
     /// The same commands in a clean checkout of `base`, when they were run there.

@@ -54,6 +54,10 @@ fn forbidden(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
         let detail = format!("the marks of a conflict are still in {}", named(&findings.unmerged));
         return Some(logic(with_tree("unmerged", findings), detail, Lift::Useless));
     }
+    if let Some(unfinished) = &findings.unfinished {
+        let detail = format!("{unfinished}; finish or abort it, so that all of the work is judged");
+        return Some(logic(with_tree("unfinished", findings), detail, Lift::Useless));
+    }
     if !findings.dangling.is_empty() {
         let detail = format!(
             "the content of {} would not be delivered: a nested repository or a submodule commit exists only in the \

@@ -82,7 +82,7 @@ impl Git {
     }
 
     /// What git would see under this name: the last that was set here, or else what is inherited.
-    fn variable(&self, name: &str) -> Option<OsString> {
+    pub(super) fn variable(&self, name: &str) -> Option<OsString> {
         let own = self.variables.iter().rev().find(|(other, _)| other == name);
         own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name))
     }

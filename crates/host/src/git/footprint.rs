@@ -10,6 +10,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Git, GitError, alone, path_of, records, within};
 use disk::Reader;
 
@@ -30,7 +32,7 @@ const REASON: &str = "switchyard";
 /// Files in git's directory that say how the repository is to be treated.
 const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/attributes"];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
     /// The directory that all working trees of the repository share.
     pub git_directory: PathBuf,
@@ -51,7 +53,7 @@ pub struct Footprint {
     pub hooks: BTreeMap<String, u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileTrace {
     pub listing: Listing,
     /// Mode and object in the index, when they differ from the commit.
@@ -59,7 +61,7 @@ pub struct FileTrace {
     pub disk: OnDisk,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Listing {
     /// Git does not mention it: it is as committed, or there is nothing.
     Unlisted,
@@ -70,7 +72,7 @@ pub enum Listing {
     Ignored,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnDisk {
     Absent,
     Directory,
@@ -169,7 +171,20 @@ impl Git {
             "--no-renames",
             "--ignore-submodules=none",
         ];
-        Ok(Status::parse(&self.succeed(&alone(top, &words))?))
+        let mut status = Status::parse(&self.succeed(&alone(top, &words))?);
+        let listed: BTreeSet<PathBuf> = status.entries.iter().map(|(path, _)| path.clone()).collect();
+        let hidden = self.hidden(top)?.into_iter().filter(|path| !listed.contains(path));
+        status.entries.splice(0..0, hidden.map(|path| (path, (Listing::Tracked, None))));
+        Ok(status)
+    }
+
+    /// Tracked files with a bit by which git does not look at them, as far as they are on the disk.
+    fn hidden(&self, top: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let listed = self.succeed(&alone(top, &["ls-files", "-v", "-z", "--full-name", "--", ":/"]))?;
+        let is_hidden = |letter: u8| letter == b'S' || letter.is_ascii_lowercase();
+        let hidden = records(&listed).filter(|entry| entry.first().copied().is_some_and(is_hidden));
+        let paths = hidden.map(|entry| path_of(entry.get(2..).unwrap_or_default()));
+        Ok(paths.filter(|path| top.join(path).symlink_metadata().is_ok()).collect())
     }
 
     fn all_references(&self, top: &Path) -> Result<BTreeMap<String, String>, GitError> {

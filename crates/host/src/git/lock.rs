@@ -69,7 +69,7 @@ impl Git {
     }
 
     /// The git directory of a repository's main working tree, which the other working trees share.
-    fn plain_directory(&self, top: &Path) -> Option<PathBuf> {
+    pub(super) fn plain_directory(&self, top: &Path) -> Option<PathBuf> {
         if let Some(bound) = &self.bound {
             return bound.check().is_ok().then(|| bound.git_dir.clone());
         }

@@ -18,6 +18,7 @@ use super::{Git, GitError, path_of, records};
 use crate::bounded::wait_until;
 
 const NAME: &str = "switchyard-reference";
+const DRAFT: &str = "switchyard-reference.new";
 /// Git holds these locks for milliseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -47,13 +48,15 @@ impl Git {
 fn write_note(step: &ReferenceMove<'_>) -> io::Result<()> {
     let place = step.place.directory.as_os_str().as_bytes();
     let note = [place, step.reference.as_bytes(), step.to.as_bytes()].join(&0);
-    let draft = step.common.join("switchyard-reference.new");
+    let draft = step.common.join(DRAFT);
     fs::write(&draft, note)?;
     fs::rename(draft, step.common.join(NAME))
 }
 
 /// Does what its name says for the reference that the note names. The caller holds the repository's lock.
 pub(super) fn clear_reference_locks(common: &Path) -> io::Result<()> {
+    // Of a process that died before its note was complete.
+    remove(&common.join(DRAFT))?;
     let path = common.join(NAME);
     let (bytes, noted) = match fs::read(&path) {
         Ok(bytes) => (bytes, fs::metadata(&path)?),

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Git, GitError, within};
+use super::{Git, GitError, operation, within};
 
 /// What a reference must hold for a change to take place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum BranchDeletion {
     Unmerged {
         commits: Vec<String>,
     },
-    /// A working tree is on it.
+    /// A working tree is on it, or will be when its rebase or bisect ends.
     CheckedOut {
         path: PathBuf,
     },
@@ -109,6 +109,9 @@ impl Git {
             return Ok(BranchDeletion::CheckedOut { path: tree.path });
         }
         let name = format!("refs/heads/{branch}");
+        if let Some((path, _)) = operation::holding(&self.common_directory(repository)?, &name) {
+            return Ok(BranchDeletion::CheckedOut { path });
+        }
         let deleted = self.delete_ref(repository, &name, Some(&at));
         match self.or_moved(repository, &name, Expected::At(&at), deleted) {
             Ok(()) => Ok(BranchDeletion::Deleted),

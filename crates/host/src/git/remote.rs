@@ -5,8 +5,16 @@
 
 use std::path::Path;
 
+use super::checkout::failed_at;
+use super::journal::Administration;
+use super::reference_move::{ReferenceMove, clear_reference_locks};
 use super::{Git, GitError, within};
 use crate::bounded::Finished;
+use crate::clock::now_micros;
+use crate::process::ProcessIdentity;
+
+/// Where a fetch puts what it brings, until it is known to be complete.
+const FETCHED: &str = "refs/switchyard/fetched";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
@@ -69,27 +77,65 @@ impl Git {
         Ok(String::from_utf8_lossy(&output).lines().map(str::to_owned).collect())
     }
 
-    /// Brings `refs/remotes/REMOTE/BRANCH` up to date; `remote` is the name of a configured one.
+    /// Brings `refs/remotes/REMOTE/BRANCH` up to date; `remote` is the name of a configured one. The network is waited
+    /// for with a ref of our own: a git that is killed meanwhile leaves no lock that is in the way of the user's.
     pub fn fetch(&self, repository: &Path, remote: &str, branch: &str) -> Result<Fetched, GitError> {
-        let tracking = format!("refs/remotes/{remote}/{branch}");
-        let refspec = format!("+refs/heads/{branch}:{tracking}");
-        let how = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
-        let words: Vec<&str> = how.into_iter().chain([remote, &refspec]).collect();
+        self.remove_fetched(repository)?;
+        let own = format!("{FETCHED}/{}-{}", std::process::id(), now_micros());
+        let refspec = format!("+refs/heads/{branch}:{own}");
+        let how = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
+        let quiet = ["--refmap=", "--no-auto-maintenance", "--"];
+        let words: Vec<&str> = how.into_iter().chain(quiet).chain([remote, &refspec]).collect();
         let finished = match in_time(self.finish_remote(&within(repository, &words)))? {
             Ok(finished) => finished,
             Err(late) => return Ok(Fetched::Offline(late)),
         };
         if finished.status.success() {
-            return Ok(match self.reference_commit(repository, &tracking)? {
-                Some(commit) => Fetched::Done { commit },
-                None => Fetched::Absent,
-            });
+            let Some(commit) = self.reference_commit(repository, &own)? else { return Ok(Fetched::Absent) };
+            self.track(repository, &format!("refs/remotes/{remote}/{branch}"), &commit)?;
+            self.delete_ref(repository, &own, None)?;
+            return Ok(Fetched::Done { commit });
         }
         let message = message(&finished.stderr);
         if message.contains("couldn't find remote ref") {
             return Ok(Fetched::Absent);
         }
         Ok(if is_unreached(&message) { Fetched::Offline(message) } else { Fetched::Failed(message) })
+    }
+
+    /// Moves a remote-tracking branch, and leaves no lock behind.
+    fn track(&self, repository: &Path, reference: &str, to: &str) -> Result<(), GitError> {
+        let lock = self.lock(repository)?;
+        let common = self.common_directory(repository)?;
+        clear_reference_locks(&common).map_err(failed_at(&common))?;
+        let from = self.reference_commit(repository, reference)?.unwrap_or_default();
+        if from == to {
+            return Ok(());
+        }
+        let place = Administration { directory: self.own_directory(repository)? };
+        let step = ReferenceMove { top: repository, place: &place, common: &common, reference, from: &from, to };
+        self.move_reference(&lock, &step)
+    }
+
+    /// Removes what fetches of ours left whose process has died.
+    fn remove_fetched(&self, repository: &Path) -> Result<(), GitError> {
+        let is_over = |name: &str| {
+            let pid = name.rsplit('/').next().and_then(|own| own.split('-').next()?.parse().ok());
+            pid.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|process| !process.is_alive()))
+        };
+        let directory = self.common_directory(repository)?.join(FETCHED);
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".lock") && is_over(&name) {
+                drop(std::fs::remove_file(entry.path()));
+            }
+        }
+        for (name, _) in self.references(repository, &[&format!("{FETCHED}/")])? {
+            if is_over(&name) {
+                self.delete_ref(repository, &name, None)?;
+            }
+        }
+        Ok(())
     }
 
     /// Pushes one refspec, such as `main` or `refs/heads/work:refs/heads/main`. Only a refspec that begins with `+`

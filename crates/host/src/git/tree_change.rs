@@ -1,8 +1,10 @@
 //! How a path differs between two commits, and whether the disk has what git writes for the later one.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -144,17 +146,36 @@ impl Git {
         let path = &top.join(&change.path);
         let Some(entry) = change.new.as_ref().filter(|entry| !entry.is_submodule()) else { return Ok(false) };
         let Ok(found) = fs::symlink_metadata(path) else { return Ok(false) };
-        let blob = || self.succeed(&alone(top, &["cat-file", "blob", &entry.object]));
+        let blob = alone(top, &["cat-file", "blob", &entry.object]);
         if found.is_symlink() {
             let Ok(target) = fs::read_link(path) else { return Ok(false) };
-            return Ok(entry.is_link() && blob()? == target.as_os_str().as_bytes());
+            return Ok(entry.is_link() && self.succeed(&blob)? == target.as_os_str().as_bytes());
         }
-        let Some(content) = fs::read(path).ok().filter(|_| found.is_file()) else { return Ok(false) };
-        Ok(content.is_empty() || blob()?.starts_with(&content) || self.is_filtered(top, commit, change, &content))
+        if !found.is_file() {
+            return Ok(false);
+        }
+        Ok(found.len() == 0 || self.prints_beginning(&blob, path)? || self.is_filtered(top, commit, change))
+    }
+
+    /// Whether what git prints begins with the content of the file. Neither is held in memory.
+    fn prints_beginning(&self, args: &[&OsStr], path: &Path) -> Result<bool, GitError> {
+        let Ok(mut file) = File::open(path) else { return Ok(false) };
+        let mut is_same = true;
+        let mut is_read = false;
+        let mut own = Vec::new();
+        self.stream(args, &mut |printed| {
+            own.clear();
+            let length = u64::try_from(printed.len()).unwrap_or(u64::MAX);
+            is_same = (&mut file).take(length).read_to_end(&mut own).is_ok() && printed.starts_with(&own);
+            is_read = own.len() < printed.len();
+            if is_same && !is_read { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        let is_read = is_read || file.read(&mut [0]).is_ok_and(|more| more == 0);
+        Ok(is_same && is_read)
     }
 
     /// Line endings and filters are as the new commit has them, or as a user's own attributes have them.
-    fn is_filtered(&self, top: &Path, commit: &str, change: &TreeChange, content: &[u8]) -> bool {
+    fn is_filtered(&self, top: &Path, commit: &str, change: &TreeChange) -> bool {
         let Some(entry) = &change.new else { return false };
         let mut option = OsString::from("--path=");
         option.push(&change.path);
@@ -163,7 +184,7 @@ impl Git {
         let mut of_commit = self.clone();
         of_commit.variables.push(("GIT_ATTR_SOURCE".into(), commit.into()));
         // A filter that fails has written nothing either.
-        let written = |git: &Self| git.succeed(&args).is_ok_and(|written| written.starts_with(content));
+        let written = |git: &Self| git.prints_beginning(&args, &top.join(&change.path)).unwrap_or(false);
         !entry.is_link() && (written(&of_commit) || written(self))
     }
 }

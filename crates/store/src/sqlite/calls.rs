@@ -25,11 +25,15 @@ impl Store for SqliteStore {
     }
 
     async fn begin_dispatch_with(&self, dispatch: &NewDispatch, first: &NewAttempt) -> Result<Begun> {
-        dispatch::begin_with(self, dispatch, first).await
+        let begun = dispatch::begin_with(self, dispatch, first).await?;
+        self.sync().await?;
+        Ok(begun)
     }
 
     async fn begin_attempt(&self, attempt: &NewAttempt) -> Result<Begun> {
-        attempt::begin(self, attempt).await
+        let begun = attempt::begin(self, attempt).await?;
+        self.sync().await?;
+        Ok(begun)
     }
 
     async fn set_attempt_session(&self, dispatch: DispatchId, ordinal: u32, session: &str) -> Result<()> {

@@ -66,7 +66,7 @@ pub use header::APPLICATION_ID;
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::FirstUse;
 
-use crate::Result;
+use crate::{ErrorKind, Result, StoreError};
 use fault::failed;
 use open::{Connections, Missing};
 use sqlx::{Sqlite, Transaction};
@@ -103,6 +103,22 @@ impl SqliteStore {
     /// Waits for the calls under way and folds the log into the database.
     pub async fn close(self) {
         self.connections.close().await;
+    }
+
+    /// Has all that was committed survive a power cut. Other commits are synced from time to time only: what they lose
+    /// is found out again, but money that was spent without a reservation is not.
+    async fn sync(&self) -> Result<()> {
+        let log = self.connections.log.clone();
+        let sync = move || match std::fs::File::open(&log) {
+            Ok(log) => log.sync_data(),
+            // Without a log all is in the database.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        };
+        let synced = tokio::task::spawn_blocking(sync).await.map_err(std::io::Error::other);
+        synced.flatten().map_err(|error| {
+            StoreError::new(ErrorKind::Unavailable, format!("failed to write the reservation to the disk: {error}"))
+        })
     }
 
     async fn write(&self) -> Result<Transaction<'static, Sqlite>> {

@@ -57,6 +57,8 @@ pub(super) struct Connections {
     pub readers: SqlitePool,
     /// Always the same connection: SQLite's change counter only compares with itself.
     pub watcher: SqlitePool,
+    /// The file that commits are written to first.
+    pub log: std::path::PathBuf,
 }
 
 pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]) -> Result<Connections> {
@@ -122,7 +124,14 @@ impl Connections {
                 .connect_lazy_with(options)
         };
         let read_only = settings(path).read_only(true);
-        Self { writer: pool(1, settings(path)), readers: pool(readers, read_only.clone()), watcher: pool(1, read_only) }
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        Self {
+            writer: pool(1, settings(path)),
+            readers: pool(readers, read_only.clone()),
+            watcher: pool(1, read_only),
+            log: log.into(),
+        }
     }
 
     /// The writer goes last: only it can fold the log into the database.

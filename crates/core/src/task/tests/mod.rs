@@ -211,6 +211,7 @@ fn findings() -> Findings {
         files: 20,
         foreign: Vec::new(),
         dangling: Vec::new(),
+        unfinished: None,
         notes: Vec::new(),
         asked: Some("acme/b".into()),
         answered: Some("acme/b".into()),

@@ -5,7 +5,6 @@ use super::{
     clean::{CleanCheckout, set_up, stoppable},
     deliver::{Handed, in_thread},
     gather::run_check,
-    place::git,
     pull_request::{Delivery, passing, usual_remote},
 };
 use crate::{settings_of, supervise::spawn::log_dir};
@@ -30,7 +29,7 @@ pub(super) async fn confirm(delivery: Delivery<'_>, found: &PullRequest, head: &
     }
     let (base, merged) = (record.task.spec.base.clone(), found.merge_commit.as_ref().map(|commit| commit.oid.clone()));
     let fetched = in_thread(place, move |place| {
-        let (git, repository) = (git(), &place.repository);
+        let (git, repository) = (place.git()?, &place.repository);
         let Some(remote) = usual_remote(&git, repository)? else {
             return Ok(Err("the repository has no remote".to_owned()));
         };

@@ -53,7 +53,9 @@ pub(super) async fn run(
         (ended.trespass, ended.notes) = (changed.trespass, changed.notes);
     }
     match keep_work(task, place).await {
-        Ok(flaws) => (ended.foreign, ended.conflicts) = (flaws.foreign, flaws.conflicts),
+        Ok(flaws) => {
+            (ended.foreign, ended.conflicts, ended.unfinished) = (flaws.foreign, flaws.conflicts, flaws.unfinished);
+        }
         Err(end) => {
             // Work that cannot be committed is still in its workspace, which stays.
             tracing::warn!(?end, "the work could not be committed");

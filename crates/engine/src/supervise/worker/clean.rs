@@ -31,20 +31,49 @@ impl CleanCheckout {
         commit: &str,
         name: &str,
     ) -> Result<Self, GitError> {
+        let place = place.cloned();
+        let workspace = move || place.map(|place| place.workspace()).transpose();
+        Self::make_from(context, task, commit, name, (workspace, None)).await
+    }
+
+    /// Checks out a commit that this one was rebased to, with the submodules that the user has.
+    pub(super) async fn rebased(
+        &self,
+        context: &Context,
+        task: &Task,
+        commit: &str,
+        onto: &str,
+    ) -> Result<Self, GitError> {
+        let workspace = self.workspace.clone();
+        let (workspace, onto) = (move || Ok(Some(workspace)), Some(onto.to_owned()));
+        Self::make_from(context, task, commit, "rebased", (workspace, onto)).await
+    }
+
+    async fn make_from(
+        context: &Context,
+        task: &Task,
+        commit: &str,
+        name: &str,
+        (workspace, onto): (impl FnOnce() -> Result<Option<Workspace>, GitError> + Send + 'static, Option<String>),
+    ) -> Result<Self, GitError> {
         let root = root(context, task);
         let own = format!("{}~{name}-{}-{}", task.id, std::process::id(), now_micros());
         let destination = root.join(own);
-        let (task, place, commit) = (task.clone(), place.cloned(), commit.to_owned());
+        let (task, commit) = (task.clone(), commit.to_owned());
         let made = crate::in_thread(move || {
-            let git = git();
+            let repository = std::path::PathBuf::from(&task.spec.repository);
+            let git = git().not_above(&repository);
             discard_abandoned(&git, &root, &task);
             if let Some(parent) = destination.parent() {
                 switchyard_host::paths::private_dir(parent)
                     .map_err(|source| GitError::Run { command: format!("mkdir {}", parent.display()), source })?;
             }
-            let workspace = place.map(|place| place.workspace()).transpose()?;
-            let repository = std::path::PathBuf::from(&task.spec.repository);
-            let source = workspace.as_ref().map_or(Source::Repository(&repository), Source::Workspace);
+            let workspace = workspace()?;
+            let source = match (&workspace, &onto) {
+                (None, _) => Source::Repository(&repository),
+                (Some(workspace), None) => Source::Workspace(workspace),
+                (Some(workspace), Some(onto)) => Source::Rebased { workspace, onto, repository: &repository },
+            };
             let owner = owner_of(&task);
             let order = Order {
                 source,

@@ -14,6 +14,8 @@ pub(super) struct Flaws {
     pub(super) foreign: Vec<String>,
     /// Files in which work on an older commit contradicts the base.
     pub(super) conflicts: Vec<String>,
+    /// An operation that has not applied all of its commits.
+    pub(super) unfinished: Option<String>,
 }
 
 /// Collects what the agent left.
@@ -33,9 +35,9 @@ pub(super) async fn keep_work(task: &Task, place: &Place) -> Result<Flaws, End> 
     match kept.await {
         // The next attempt goes on from what was there.
         Ok(Ok(collected)) if collected.rebuilt => Err(End::RepositoryLost),
-        Ok(Ok(Collected { foreign, conflicts, .. })) => {
+        Ok(Ok(Collected { foreign, conflicts, unfinished, .. })) => {
             let conflicts = conflicts.iter().map(|path| path.display().to_string()).collect();
-            Ok(Flaws { foreign, conflicts })
+            Ok(Flaws { foreign, conflicts, unfinished })
         }
         Ok(Err(GitError::NotThatRepository { .. })) => Err(End::RepositoryLost),
         Ok(Err(error)) => {

@@ -7,7 +7,7 @@ use super::{
     in_the_way,
     life::Life,
     merge::merge,
-    place::{Place, git, with_source},
+    place::{Place, with_source},
     pull_request::{Delivery, propose},
 };
 use crate::Context;
@@ -93,15 +93,16 @@ async fn leave_branch(task: &Task, place: &Place, head: &str) -> Result<Handed, 
 /// Brings the commit into the user's repository, on a branch that belongs to the task, of this name if that is free.
 pub(super) fn publish_as(place: &Place, commit: &str, wanted: &str) -> Result<Published, GitError> {
     bring(place, commit)?;
-    let published = git().publish_branch(&place.repository, &place.owner, wanted, commit)?;
+    let published = place.git()?.publish_branch(&place.repository, &place.owner, wanted, commit)?;
     if let Some(why) = &published.instead_of {
         tracing::warn!(branch = published.branch, why, "the work is on a branch of another name");
     }
     Ok(published)
 }
 
-fn bring(place: &Place, commit: &str) -> Result<(), GitError> {
-    if git().delivered_objects(&place.repository, &place.owner, commit)?.as_deref() == Some(commit) {
+/// Brings the commit into the user's repository, on no branch.
+pub(super) fn bring(place: &Place, commit: &str) -> Result<(), GitError> {
+    if place.git()?.delivered_objects(&place.repository, &place.owner, commit)?.as_deref() == Some(commit) {
         return Ok(());
     }
     place.workspace()?.deliver_objects(&place.repository, commit, commit)

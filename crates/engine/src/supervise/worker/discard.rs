@@ -10,7 +10,7 @@ use crate::Context;
 use serde::Serialize;
 use std::path::PathBuf;
 use switchyard_core::task::{Phase, Task, TaskId};
-use switchyard_host::git::{Git, GitError, Uncommitted, owned_namespace};
+use switchyard_host::git::{Git, GitError, Uncommitted, Workspace, owned_namespace};
 
 /// How much is discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Leftovers {
     /// Where kept commits are in the user's repository, and which.
     pub refs: String,
     pub kept: Vec<String>,
+    /// Earlier workspaces that git could not collect. They go only together with everything else.
+    pub aside: Vec<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +48,7 @@ pub enum DiscardError {
 pub async fn leftovers(context: &Context, id: &TaskId) -> Result<Leftovers, DiscardError> {
     let looking = |why: String| DiscardError::Look { task: id.clone(), why };
     let Some((_, place)) = located(context, id).await.map_err(looking)? else { return Ok(Leftovers::default()) };
-    let found = crate::in_thread(move || found_at(&git(), &place)).await.map_err(|error| looking(error.to_string()))?;
+    let found = crate::in_thread(move || found_at(&place)).await.map_err(|error| looking(error.to_string()))?;
     found.map_err(|error| looking(with_source(&error)))
 }
 
@@ -58,11 +60,22 @@ pub async fn discard(context: &Context, id: &TaskId, how: Discard) -> Result<Lef
         return Err(DiscardError::InUse { task: id.clone(), phase: task.state.phase() });
     }
     let done = crate::in_thread(move || {
-        let git = git();
-        let found = found_at(&git, &place)?;
+        let mut found = found_at(&place)?;
+        if how == Discard::Everything {
+            for aside in found.aside.drain(..) {
+                git().discard_workspace(&aside)?;
+            }
+        }
+        let git = match place.git() {
+            // Nothing is kept then, so nothing has to be written there.
+            Err(GitError::NotThatRepository { .. }) if how == Discard::Everything && !place.is_linked() => {
+                git().discard_workspace(&place.directory)?;
+                return Ok(Leftovers { kept: Vec::new(), ..found });
+            }
+            git => git?,
+        };
         remove(&git, &task, &place, how)?;
-        let kept = git.kept_commits(&place.repository, &place.owner)?;
-        Ok::<_, GitError>(Leftovers { kept: kept.into_iter().map(|(_, commit)| commit).collect(), ..found })
+        Ok::<_, GitError>(Leftovers { kept: kept(&place)?, ..found })
     });
     let done = done.await.map_err(|error| looking(error.to_string()))?;
     done.map_err(|error| DiscardError::Kept { task: id.clone(), why: with_source(&error) })
@@ -75,11 +88,24 @@ async fn located(context: &Context, id: &TaskId) -> Result<Option<(Task, Place)>
     Ok(place.map(|place| (record.task, place)))
 }
 
-fn found_at(git: &Git, place: &Place) -> Result<Leftovers, GitError> {
-    let kept = git.kept_commits(&place.repository, &place.owner)?;
+/// The commits of the task that are kept in the user's repository. When that is gone, none are.
+fn kept(place: &Place) -> Result<Vec<String>, GitError> {
+    match place.git() {
+        Ok(git) => {
+            let kept = git.kept_commits(&place.repository, &place.owner)?;
+            Ok(kept.into_iter().map(|(_, commit)| commit).collect())
+        }
+        Err(GitError::NotThatRepository { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn found_at(place: &Place) -> Result<Leftovers, GitError> {
+    let git = git().not_above(&place.repository);
     let mut found = Leftovers {
         refs: owned_namespace(&place.owner),
-        kept: kept.into_iter().map(|(_, commit)| commit).collect(),
+        kept: kept(place)?,
+        aside: Workspace::left_aside(&place.directory),
         ..Leftovers::default()
     };
     if let Some(workspace) = git.open_workspace(&place.directory, &place.owner)? {

@@ -34,6 +34,9 @@ pub(super) struct Ended {
     /// Files in which work on an older commit contradicts the base.
     #[serde(default)]
     pub(super) conflicts: Vec<String>,
+    /// An operation of the agent's that has not applied all of its commits.
+    #[serde(default)]
+    pub(super) unfinished: Option<String>,
 }
 
 impl Ended {
@@ -63,6 +66,7 @@ impl Ended {
             before: Vec::new(),
             foreign: Vec::new(),
             conflicts: Vec::new(),
+            unfinished: None,
         }
     }
 
@@ -77,6 +81,7 @@ impl Ended {
             before: findings.before,
             foreign: findings.foreign,
             conflicts: findings.unmerged,
+            unfinished: findings.unfinished,
             notes: findings.notes,
             ..Self::with(findings.end)
         }

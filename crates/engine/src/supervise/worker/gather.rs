@@ -38,6 +38,7 @@ pub(super) fn nothing(ended: &Ended) -> Findings {
         notes: ended.notes.clone(),
         secrets: Vec::new(),
         unmerged: ended.conflicts.clone(),
+        unfinished: ended.unfinished.clone(),
         checks: Vec::new(),
         before: ended.before.clone(),
         deleted: 0,
@@ -75,12 +76,7 @@ pub(super) async fn gather(
         let head = workspace.collected()?.unwrap_or_else(|| workspace.record.base.clone());
         let git = workspace.git()?;
         let found = read(&git, &workspace.directory, &workspace.record.base, &head)?;
-        let plain = super::place::git();
-        let dangling = found.links.iter().filter(|(path, commit)| {
-            let theirs = looked.repository.join(path);
-            !theirs.join(".git").exists() || !plain.has_commit(&theirs, commit).unwrap_or(false)
-        });
-        let dangling: Vec<String> = dangling.map(|(path, _)| path.display().to_string()).collect();
+        let dangling = found.dangling(&looked.repository);
         Ok::<_, GitError>((found, dangling))
     });
     let found = read.await.map_err(|error| error.to_string())?;
@@ -115,6 +111,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Submodules and nested repositories at commits that the user's own copies do not have.
+    pub(super) fn dangling(&self, repository: &Path) -> Vec<String> {
+        let git = super::place::git();
+        let dangling = self.links.iter().filter(|(path, commit)| {
+            let theirs = repository.join(path);
+            !theirs.join(".git").exists() || !git.has_commit(&theirs, commit).unwrap_or(false)
+        });
+        dangling.map(|(path, _)| path.display().to_string()).collect()
+    }
+
     pub(super) fn into_findings(self, findings: Findings) -> Findings {
         Findings {
             base: Some(self.base),

@@ -3,7 +3,7 @@
 
 use super::{
     clean::CleanCheckout,
-    deliver::{Handed, in_thread},
+    deliver::{Handed, bring, in_thread},
     ended::Ended,
     gather::{nothing, read},
     in_the_way,
@@ -15,7 +15,7 @@ use crate::{Context, supervise::fault::fault};
 use std::path::PathBuf;
 use switchyard_core::{
     pattern::FailureMode,
-    task::{Failure, Findings, Judgement, Lift, Receipt, judge, not_in_base},
+    task::{Failure, Findings, Gate, Judgement, Lift, Receipt, TaskSpec, judge, not_in_base},
 };
 use switchyard_host::git::{FastForward, GitError, Rebased};
 use switchyard_store::TaskRecord;
@@ -33,7 +33,7 @@ pub(super) async fn merge(
 ) -> Result<Handed, GitError> {
     let base = record.task.spec.base.clone();
     // One merge at a time in each repository; the lock goes with the process that holds it.
-    let waiting = in_thread(place, |place| git().hold_merges(&place.repository)).await?;
+    let waiting = in_thread(place, |place| place.git()?.hold_merges(&place.repository)).await?;
     for _ in 0..TRIES {
         let (name, work) = (base.clone(), head.to_owned());
         let Some(Tip { onto, there, is_brought }) = in_thread(place, move |place| tip(place, &name, &work)).await?
@@ -51,13 +51,12 @@ pub(super) async fn merge(
         let (commit, evidence) = if place.base.as_deref() == Some(onto.as_str()) {
             if !is_brought {
                 let work = head.to_owned();
-                in_thread(place, move |place| place.workspace()?.deliver_objects(&place.repository, &work, &work))
-                    .await?;
+                in_thread(place, move |place| bring(place, &work)).await?;
             }
             (head.to_owned(), None)
         } else {
             match on_new_base(context, record, place, ended, (head, &onto), life).await? {
-                Rebuilt::Same => return Ok(Handed::merged(&base, onto)),
+                Rebuilt::Same { evidence } => (onto.clone(), Some(*evidence)),
                 Rebuilt::Good { commit, evidence } => (commit, Some(*evidence)),
                 Rebuilt::Bad(failure) => return Ok(Handed::returned(failure)),
             }
@@ -67,7 +66,7 @@ pub(super) async fn merge(
             return Ok(Handed::returned(in_the_way("stopped", "it was stopped before the merge".to_owned())));
         }
         let (moving, to) = (base.clone(), commit.clone());
-        match in_thread(place, move |place| git().fast_forward(&place.repository, &moving, &onto, &to)).await? {
+        match in_thread(place, move |place| place.git()?.fast_forward(&place.repository, &moving, &onto, &to)).await? {
             FastForward::Done | FastForward::AlreadyThere => {
                 drop(waiting);
                 return Ok(Handed { evidence, ..Handed::merged(&base, commit) });
@@ -105,7 +104,9 @@ async fn missing_dependency(
         Err(failure) => return Ok(Some(failure)),
     };
     let onto = onto.to_owned();
-    let found = in_thread(place, move |place| start.presence(&git(), &place.repository, &onto)).await?;
+    let found =
+        in_thread(place, move |place| start.presence(&git().not_above(&place.repository), &place.repository, &onto))
+            .await?;
     Ok(not_in_base(&record.task.id, &record.task.spec.base, &found))
 }
 
@@ -120,8 +121,8 @@ struct Tip {
 }
 
 fn tip(place: &Place, base: &str, head: &str) -> Result<Option<Tip>, GitError> {
-    let git = git();
     let repository = &place.repository;
+    let git = git().not_above(repository);
     git.recover_checkouts(repository)?;
     let (onto, delivered) = git.branch_and_delivered(repository, base, &place.owner, head)?;
     let Some(onto) = onto else { return Ok(None) };
@@ -148,7 +149,7 @@ pub(super) async fn delivered_before(
     }
     let (to, from) = (commit.to_owned(), format!("{commit}~{}", receipt.findings.commits));
     let found = in_thread(place, move |place| {
-        let (git, repository) = (git(), &place.repository);
+        let (git, repository) = (place.git()?, &place.repository);
         read(&git, repository, &git.commit_of(repository, &from)?, &to)
     });
     Some((receipt.reasons, found.await.ok()?.into_findings(receipt.findings)))
@@ -156,8 +157,10 @@ pub(super) async fn delivered_before(
 
 /// The work on a newer base.
 pub(super) enum Rebuilt {
-    /// The base has all of it.
-    Same,
+    /// The base has all of it, and was verified.
+    Same {
+        evidence: Box<(Vec<String>, Findings)>,
+    },
     Good {
         commit: String,
         evidence: Box<(Vec<String>, Findings)>,
@@ -165,7 +168,7 @@ pub(super) enum Rebuilt {
     Bad(Failure),
 }
 
-/// Rebases the task's own commits in a clean checkout, and verifies the result there.
+/// Rebases the task's own commits in one clean checkout, and verifies the result in another.
 pub(super) async fn on_new_base(
     context: &Context,
     record: &TaskRecord,
@@ -191,35 +194,45 @@ async fn rebuild(
     let task = &record.task;
     let (workspace, from, new) = (clean.workspace.clone(), place.base.clone().unwrap_or_default(), onto.to_owned());
     let rebased = in_thread(place, move |place| {
+        place.git()?;
         workspace.bring_base(&place.repository, &new)?;
         let git = workspace.git()?;
         let rebased = git.rebase_from(&workspace.directory, &from, &new, &author(&git, &place.repository))?;
         let commit = git.commit_of(&workspace.directory, "HEAD")?;
-        Ok((rebased, commit))
+        let found = read(&git, &workspace.directory, &new, &commit)?;
+        let dangling = found.dangling(&place.repository);
+        Ok((rebased, commit, found, dangling))
     });
-    let commit = match rebased.await? {
-        (Rebased::Conflict { paths }, _) => return Ok(Rebuilt::Bad(conflict(&task.spec.base, &paths))),
-        (Rebased::Dirty { paths }, _) => {
+    let (commit, found, dangling) = match rebased.await? {
+        (Rebased::Conflict { paths }, ..) => return Ok(Rebuilt::Bad(conflict(&task.spec.base, &paths))),
+        (Rebased::Dirty { paths }, ..) => {
             let named: Vec<String> = paths.iter().take(5).map(|path| path.display().to_string()).collect();
             let detail = format!("a clean checkout of it has changes: {}", named.join(", "));
             return Ok(Rebuilt::Bad(in_the_way("dirty checkout", detail)));
         }
-        (Rebased::UpToDate | Rebased::Done { .. }, commit) => commit,
+        (Rebased::UpToDate | Rebased::Done { .. }, commit, found, dangling) => (commit, found, dangling),
     };
-    if commit == onto {
-        return Ok(Rebuilt::Same);
-    }
-    let (workspace, base, to) = (clean.workspace.clone(), onto.to_owned(), commit.clone());
-    let found = in_thread(place, move |_| read(&workspace.git()?, &workspace.directory, &base, &to)).await?;
-    let mut findings = found.into_findings(nothing(ended));
-    match clean.verify(context, record, Some(life), &format!("{}.deliver", task.epoch)).await {
+    let mut findings = Findings { dangling, ..found.into_findings(nothing(ended)) };
+    // The files of the first checkout are those of the old base, as far as the rebase did not write them.
+    let fresh = clean.rebased(context, task, &commit, onto).await?;
+    let checks = fresh.verify(context, record, Some(life), &format!("{}.deliver", task.epoch)).await;
+    fresh.remove().await;
+    match checks {
         Ok(checks) => findings.checks = checks,
         Err(problem) => return Ok(Rebuilt::Bad(in_the_way("verify", problem))),
     }
-    match judge(&task.spec, &findings) {
+    let is_same = commit == onto;
+    // What is left to do is nothing, and that is no fault of the work.
+    let gate = if is_same { Gate::Open } else { task.spec.gate };
+    match judge(&TaskSpec { gate, ..task.spec.clone() }, &findings) {
+        Judgement::Good { reasons } if is_same => Ok(Rebuilt::Same { evidence: Box::new((reasons, findings)) }),
         Judgement::Good { reasons } => {
             let (workspace, work, to) = (clean.workspace.clone(), head.to_owned(), commit.clone());
-            in_thread(place, move |place| workspace.deliver_objects(&place.repository, &work, &to)).await?;
+            in_thread(place, move |place| {
+                place.git()?;
+                workspace.deliver_objects(&place.repository, &work, &to)
+            })
+            .await?;
             Ok(Rebuilt::Good { commit, evidence: Box::new((reasons, findings)) })
         }
         Judgement::Bad(failure) => Ok(Rebuilt::Bad(rejected_on_new_base(&task.spec.base, failure))),

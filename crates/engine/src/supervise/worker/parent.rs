@@ -28,8 +28,8 @@ impl Parent {
     /// None for work in place, where the checkout is what the task is to change.
     pub(super) async fn look(place: &Place) -> Option<Self> {
         place.branch.as_ref()?;
-        let repository = place.repository.clone();
-        let looked = tokio::task::spawn_blocking(move || git().footprint(&repository, None)).await.ok()?;
+        let place = place.clone();
+        let looked = tokio::task::spawn_blocking(move || before(&place)).await.ok()?;
         match looked {
             Ok(before) => Some(Self { before }),
             Err(error) => {
@@ -46,8 +46,15 @@ impl Parent {
             workspace: text(&place.directory),
             home: home.to_owned(),
         };
-        let repository = place.repository.clone();
-        let compared = tokio::task::spawn_blocking(move || changes(&self.before, &repository, &calls, &scene)).await;
+        let place = place.clone();
+        let compared = tokio::task::spawn_blocking(move || {
+            let changes = changes(&self.before, &place.repository, &calls, &scene)?;
+            if let Ok(workspace) = place.workspace() {
+                workspace.forget_footprint();
+            }
+            Ok::<_, GitError>(changes)
+        })
+        .await;
         match compared {
             Ok(Ok(changes)) => changes,
             Ok(Err(error)) => {
@@ -62,8 +69,21 @@ impl Parent {
     }
 }
 
+/// As it is now, or as it was before an attempt whose worker died.
+fn before(place: &Place) -> Result<Footprint, GitError> {
+    let workspace = place.workspace()?;
+    if let Some(before) = workspace.saved_footprint() {
+        return Ok(before);
+    }
+    let before = git().not_above(&place.repository).footprint(&place.repository, None)?;
+    if let Err(error) = workspace.save_footprint(&before) {
+        tracing::warn!(%error, "what the user's checkout looks like is known only as long as this worker lives");
+    }
+    Ok(before)
+}
+
 fn changes(before: &Footprint, repository: &Path, calls: &[Call], scene: &Scene) -> Result<Changes, GitError> {
-    let after = git().footprint(repository, Some(before))?;
+    let after = git().not_above(repository).footprint(repository, Some(before))?;
     let ours = deliveries(before, &after, repository)?;
     let evidence = Evidence::of(calls, scene);
     let mut changes = Changes::default();
@@ -86,7 +106,7 @@ fn changes(before: &Footprint, repository: &Path, calls: &[Call], scene: &Scene)
 
 /// What deliveries of other tasks did meanwhile.
 fn deliveries(before: &Footprint, after: &Footprint, repository: &Path) -> Result<Ours, GitError> {
-    let git = git();
+    let git = git().not_above(repository);
     let references = git.moved_by_deliveries(repository, before, after)?;
     let files = match (&before.commit, &after.commit) {
         (Some(from), Some(to)) if before.head == after.head && references.contains(&after.head) => {

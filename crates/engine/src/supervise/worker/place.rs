@@ -43,10 +43,14 @@ impl Place {
         }
     }
 
+    /// Git for the user's repository, as long as it is the one that the work began in.
+    pub(super) fn git(&self) -> Result<Git, GitError> {
+        git().of_repository(&self.repository, self.base.as_deref())
+    }
+
     pub(super) fn workspace(&self) -> Result<Workspace, GitError> {
-        git().open_workspace(&self.directory, &self.owner)?.ok_or_else(|| GitError::NotThatRepository {
-            path: self.directory.clone(),
-            why: "the workspace of this task is gone",
+        git().not_above(&self.repository).open_workspace(&self.directory, &self.owner)?.ok_or_else(|| {
+            GitError::NotThatRepository { path: self.directory.clone(), why: "the workspace of this task is gone" }
         })
     }
 
@@ -58,7 +62,7 @@ impl Place {
 
     /// Whether there is such a worktree, or work out of one that has no workspace yet.
     pub(super) fn is_linked(&self) -> bool {
-        self.linked().is_some_and(|linked| linked.is_pending(&git()).unwrap_or(false))
+        self.linked().is_some_and(|linked| linked.is_pending(&git().not_above(&self.repository)).unwrap_or(false))
     }
 
     /// Whether the workspace is there.
@@ -79,7 +83,7 @@ pub(crate) fn git() -> Git {
 
 /// Whom commits are by: the user, as git knows them.
 pub(super) fn author(git: &Git, directory: &Path) -> Author {
-    let mut user = git.user(directory).unwrap_or_default();
+    let mut user = git.not_above(directory).user(directory).unwrap_or_default();
     for (value, instead) in [(&mut user.name, "Switchyard"), (&mut user.email, "switchyard@localhost")] {
         if value.is_empty() {
             instead.clone_into(value);

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Context, supervise::fault::fault};
 use switchyard_core::task::{Check, End, Failure};
-use switchyard_host::git::{GitError, Uncommitted};
+use switchyard_host::git::{GitError, Uncommitted, Workspace};
 use switchyard_store::{RunNote, RunRecord, TaskRecord};
 
 /// Has it done in a workspace, that is made or found again.
@@ -38,10 +38,12 @@ pub(super) async fn in_workspace(context: &Context, record: &TaskRecord, life: &
     if record.task.spec.verification.expect_red_first && before.iter().all(|check| check.exit.is_green()) {
         return Ok(Ended { before, ..Ended::with(End::GreenBefore) });
     }
-    let ended = match contest::to_take(&record.task) {
+    let mut ended = match contest::to_take(&record.task) {
         Some(decided) => contest::take(context, record, &place, decided).await,
         None => agent::run(context, record, run, &place, life).await?,
     };
+    let aside = Workspace::left_aside(&place.directory);
+    ended.notes.extend(aside.iter().map(|path| format!("an earlier workspace is kept as it was: {}", path.display())));
     Ok(Ended { before, ..ended })
 }
 
@@ -67,6 +69,7 @@ async fn set_up(context: &Context, record: &TaskRecord, place: &Place, life: &Li
         return workspace.save_record().map_err(words);
     }
     let head = workspace.current_head().map_err(words)?.unwrap_or_else(|| workspace.record.base.clone());
+    workspace.begin_setup().map_err(words)?;
     clean::set_up(context, record, &workspace, Some(life), &record.task.epoch.to_string()).await?;
     let ignored = tokio::task::spawn_blocking(move || workspace.ignore_leftovers(&head)).await;
     ignored.map_err(|error| error.to_string())?.map_err(words)

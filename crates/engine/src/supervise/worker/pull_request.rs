@@ -7,7 +7,7 @@ use super::{
     gh::Gh,
     in_the_way,
     life::Life,
-    place::{Place, git},
+    place::Place,
     rebase::rebase,
 };
 use crate::{Context, supervise::reviews::next_look};
@@ -84,7 +84,7 @@ type Offered = Result<(String, String), (Option<String>, Failure)>;
 fn offer(task: &Task, place: &Place, head: &str, gh: &Gh, open: Option<&str>) -> Result<Offered, GitError> {
     let stuck = |problem: String| in_the_way("pull request", problem);
     let needs_a_person = |problem: String| Failure { mode: FailureMode::Blocked, ..stuck(problem) };
-    let (git, repository) = (git(), &place.repository);
+    let (git, repository) = (place.git()?, &place.repository);
     let Some(remote) = usual_remote(&git, repository)? else {
         return Ok(Err((None, stuck("the repository has no remote to push to".to_owned()))));
     };

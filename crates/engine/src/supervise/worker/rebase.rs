@@ -6,7 +6,6 @@ use super::{
     deliver::{Handed, in_thread},
     in_the_way,
     merge::{Rebuilt, delivered_before, on_new_base},
-    place::git,
     pull_request::{Delivery, passing, usual_remote},
 };
 use crate::supervise::{fault::fault, reviews::next_look};
@@ -25,7 +24,7 @@ pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &s
     if found.head != head {
         let pushed = in_thread(place, |place| {
             let Some(work) = place.workspace()?.collected()? else { return Ok(None) };
-            git().delivered_objects(&place.repository, &place.owner, &work)
+            place.git()?.delivered_objects(&place.repository, &place.owner, &work)
         });
         // A worker died after it had pushed what it rebased and verified. Any other head is somebody else's.
         if pushed.await?.as_deref() != Some(found.head.as_str()) {
@@ -40,7 +39,7 @@ pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &s
     }
     let (base, head) = (record.task.spec.base.clone(), found.head.clone());
     let newest = in_thread(place, move |place| {
-        let (git, repository) = (git(), &place.repository);
+        let (git, repository) = (place.git()?, &place.repository);
         let Some(remote) = usual_remote(&git, repository)? else {
             return Ok(Err("the repository has no remote".to_owned()));
         };
@@ -59,7 +58,7 @@ pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &s
     };
     let (commit, evidence): (String, (Vec<String>, Findings)) =
         match on_new_base(context, record, place, ended, (&work, &onto), life).await? {
-            Rebuilt::Same => return Ok(Handed::new(proposed(&found.head))),
+            Rebuilt::Same { .. } => return Ok(Handed::new(proposed(&found.head))),
             Rebuilt::Bad(failure) => return Ok(Handed::returned(failure)),
             Rebuilt::Good { commit, evidence } => (commit, *evidence),
         };
@@ -69,7 +68,7 @@ pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &s
     }
     let (branch, to) = (found.branch.clone(), commit.clone());
     let pushed = in_thread(place, move |place| {
-        let (git, repository) = (git(), &place.repository);
+        let (git, repository) = (place.git()?, &place.repository);
         let published = git.publish_branch(repository, &place.owner, &branch, &to)?;
         // A branch of another name would need another pull request.
         if published.branch != branch {

@@ -2,7 +2,7 @@
 
 use super::{
     clean::discard_abandoned,
-    place::{Place, author, git, message, root, with_source},
+    place::{Place, author, message, root, with_source},
     workspace::unsaved,
 };
 use crate::Context;
@@ -18,7 +18,7 @@ pub(super) async fn tidy(context: &Context, task: &Task) -> Result<String, Strin
     let Some(place) = Place::of_run(task, &runs) else { return Ok("it had no place".to_owned()) };
     let (task, root) = (task.clone(), root(context, task));
     let left = tokio::task::spawn_blocking(move || {
-        let git = git();
+        let git = place.git()?;
         discard_abandoned(&git, &root, &task);
         let is_done = task.state.phase() == Phase::Done;
         // When its directory is gone, also by a removal that was cut off, its archive may have what is nowhere else.

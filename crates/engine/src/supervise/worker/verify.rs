@@ -45,7 +45,10 @@ pub async fn verify(context: &Context, id: &TaskId) -> Result<Verified, VerifyEr
     let runs = context.store.runs(id).await?;
     let place = Place::of_run(&record.task, &runs);
     let (repository, commit) = (PathBuf::from(&record.task.spec.repository), head.commit.clone());
-    let delivered = tokio::task::spawn_blocking(move || git().has_commit(&repository, &commit).unwrap_or(false)).await;
+    let delivered = tokio::task::spawn_blocking(move || {
+        git().not_above(&repository).has_commit(&repository, &commit).unwrap_or(false)
+    })
+    .await;
     // What was not delivered is only in the workspace.
     let source = place.filter(|_| !delivered.unwrap_or(false));
     let clean = CleanCheckout::make(context, &record.task, source.as_ref(), &head.commit, "verify").await;

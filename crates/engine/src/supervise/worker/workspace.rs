@@ -73,11 +73,18 @@ fn make(
         let detail = format!("its workspace could not be made: failed to {}", with_source(&error));
         Failure::environment(signature(&error), detail)
     };
-    let (git, repository) = (git(), PathBuf::from(&task.spec.repository));
-    if git.toplevel(&repository).map_err(failed)?.as_deref() != Some(repository.as_path()) {
-        let detail = format!("its workspace could not be made: {} is no repository any more", repository.display());
-        return Err(Failure::environment("no repository", detail));
-    }
+    let repository = PathBuf::from(&task.spec.repository);
+    // Work that was begun in another repository than the one that is there now must not be kept there.
+    let is_begun =
+        |earlier: &&Earlier| matches!(git().open_workspace(&earlier.directory, &owner_of(task)), Ok(Some(_)));
+    let begun = earlier.filter(is_begun).and_then(|earlier| earlier.base.as_deref());
+    let git = match git().of_repository(&repository, begun) {
+        Err(GitError::NotThatRepository { why, .. }) => {
+            let detail = format!("its workspace could not be made: {}: {why}", repository.display());
+            return Err(Failure::environment("no repository", detail));
+        }
+        git => git.map_err(failed)?,
+    };
     let base = start.commit(&git, &repository)?;
     let owner = owner_of(task);
     let wanted = Wanted { git: &git, task, owner, repository: &repository, root, base: &base, hooks };

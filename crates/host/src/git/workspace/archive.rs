@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::super::{Git, GitError, within};
 use super::collect::{AT_ONCE, remove_locks};
 use super::copies::{Files, copy_repository, copy_tree};
+use super::tips::{is_hex, tips};
 use super::{IDENTITY, KEPT, WORK, Workspace, admin_of, beside, file_error, remove_any};
 use crate::clock::now_micros;
 use crate::paths::private_dir;
@@ -33,7 +34,7 @@ pub(super) fn make_archive(git_dir: &Path, admin: &Path) -> Result<(), GitError>
     make().map_err(|source| file_error("make", &draft, source))
 }
 
-/// Our refs, by their names, when a collection begins.
+/// Our refs, and here those of remotes, by their names, when a collection begins.
 #[derive(Debug, Default)]
 pub(super) struct OwnRefs {
     pub(super) here: HashMap<String, String>,
@@ -76,10 +77,10 @@ impl Workspace {
 
     /// Brings back what an attempt has removed of our refs, with the commits behind them.
     pub(super) fn restore_refs(&self, git: &Git) -> Result<OwnRefs, GitError> {
-        let own = |git: &Git| git.references(&self.directory, &["refs/switchyard/"]).map(HashMap::from_iter);
-        let mut refs = OwnRefs { here: own(git)?, ..OwnRefs::default() };
+        let below = |git: &Git, names: &[&str]| git.references(&self.directory, names).map(HashMap::from_iter);
+        let mut refs = OwnRefs { here: below(git, &["refs/switchyard/", "refs/remotes/"])?, ..OwnRefs::default() };
         let Some(archive) = self.archive_git()? else { return Ok(refs) };
-        refs.archived = own(&archive)?;
+        refs.archived = below(&archive, &["refs/switchyard/"])?;
         let lost = refs.archived.keys().filter(|name| !refs.here.contains_key(*name));
         let lost: Vec<String> = lost.map(|name| format!("+{name}:{name}")).collect();
         for part in lost.chunks(AT_ONCE) {
@@ -101,8 +102,18 @@ impl Workspace {
     /// Makes the repository anew from the archive, on the branch with the work so far. What is in its place goes to the
     /// admin directory, and its branches are brought along. `false` when there is no archive.
     pub(super) fn rebuild(&self) -> Result<bool, GitError> {
+        let Some(replaced) = self.exchange_repository()? else { return Ok(false) };
+        self.remove_dangling_links()?;
+        if let Err(error) = self.bring_replaced(&replaced) {
+            tracing::warn!(%error, "the branches of a repository that replaced a workspace's own were not kept");
+        }
+        Ok(true)
+    }
+
+    /// The same without its branches. Returns where the repository is that was in the place.
+    pub(super) fn exchange_repository(&self) -> Result<Option<PathBuf>, GitError> {
         if self.archive_git()?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         let (git_dir, draft) = (self.git_dir(), self.admin().join("rebuilt"));
         self.copy_archive(&draft)?;
@@ -118,11 +129,7 @@ impl Workspace {
             // The submodules' own repositories are not part of the archive.
             drop(fs::rename(replaced.join("modules"), git_dir.join("modules")));
         }
-        self.remove_dangling_links()?;
-        if let Err(error) = self.bring_replaced(&replaced) {
-            tracing::warn!(%error, "the branches of a repository that replaced a workspace's own were not kept");
-        }
-        Ok(true)
+        Ok(Some(replaced))
     }
 
     /// A copy of the archive with the identity of this workspace.
@@ -144,13 +151,20 @@ impl Workspace {
             return Ok(());
         }
         let git = self.git()?;
+        let head = fs::read_to_string(replaced.join("HEAD")).unwrap_or_default();
         // Settings of an agent's are not used, not even to read what it made. Without a HEAD that git understands, its
         // branches could not be read at all.
         for name in ["config", "HEAD"] {
             super::replace_file(&replaced.join(name), &fs::read(self.git_dir().join(name)).unwrap_or_default())?;
         }
-        if self.git.bound_to(replaced, None).is_err() {
-            return Ok(());
+        let Ok(theirs) = self.git.bound_to(replaced, None) else { return Ok(()) };
+        remove_locks(replaced);
+        // What only its HEAD or a log leads to gets a ref, by which it is brought along.
+        let mut words = vec!["rev-list", "--parents", "--all", "--reflog", "--ignore-missing"];
+        words.extend(Some(head.trim()).filter(|head| head.len() >= 40 && is_hex(head)));
+        let listed = theirs.succeed(&words).unwrap_or_default();
+        for tip in tips(&String::from_utf8_lossy(&listed)) {
+            theirs.succeed(&["update-ref", &format!("{REPLACED}/{tip}"), tip])?;
         }
         let name = format!("{REPLACED}/{}", now_micros());
         git.fetch_refs(replaced, &[format!("+refs/*:{name}/*")])

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Author, Forecast, Git, GitError, path_of, records, within};
 use super::tips::is_hex;
-use super::{WORK, Workspace};
+use super::{SOURCE, WORK, Workspace, unfinished::unfinished};
 
 /// Paths in one command line.
 pub(super) const AT_ONCE: usize = 500;
@@ -26,6 +26,8 @@ pub struct Collected {
     pub foreign: Vec<String>,
     /// Files in which work on an older commit contradicts the base. The conflict is marked in them.
     pub conflicts: Vec<PathBuf>,
+    /// A rebase or another operation that has not applied all of its commits.
+    pub unfinished: Option<String>,
 }
 
 /// What a tracked file is that is not on the disk.
@@ -40,6 +42,7 @@ impl Workspace {
     /// Commits what is uncommitted, keeps every tip, and settles on one commit.
     pub fn collect(&self, message: &str, author: &Author) -> Result<Collected, GitError> {
         self.git.await_stragglers()?;
+        self.undo_setup()?;
         match self.collect_from(message, author, Missing::Deleted) {
             Err(error @ (GitError::Failed { .. } | GitError::NotThatRepository { .. })) if self.is_damaged() => {
                 if !self.rebuild()? {
@@ -58,9 +61,10 @@ impl Workspace {
         remove_locks(&self.git_dir());
         let mut refs = self.restore_refs(&git)?;
         self.undo_restart(&git)?;
+        let unfinished = unfinished(&self.git_dir());
         let content = self.snapshot(&git, message, missing)?;
         let content = self.after_bisect(&git, content, message)?;
-        let content = self.or_branch(&git, content)?;
+        let content = self.or_branch(&git, content, message)?;
         let base = &self.record.base;
         let apart = format!("{base}...{content}");
         let apart = git.commits(&self.directory, &["--left-right", "--end-of-options", &apart])?;
@@ -74,13 +78,14 @@ impl Workspace {
         }
         let mut made = self.keep_tips(&git, &mut refs.here)?;
         if head != content {
-            let range = format!("{base}..{content}");
-            let not_made_here = ["--ignore-missing", "--not", "--glob=refs/switchyard/source/*"];
-            made.extend(git.commits(&self.directory, &[&[range.as_str()][..], &not_made_here].concat())?);
+            made.extend(self.made_here(&git, &content)?);
+        }
+        for fetched in self.note_fetched(&git, &refs.here)? {
+            made.remove(&fetched);
         }
         let foreign = all.filter(|commit| !made.contains(*commit)).map(str::to_owned).collect();
         self.save_to_archive(&refs)?;
-        Ok(Collected { rebuilt: false, head, before, foreign, conflicts })
+        Ok(Collected { rebuilt: false, head, before, foreign, conflicts, unfinished })
     }
 
     /// The history was rewritten, or the work began at an older commit: what it changed since the two parted comes after
@@ -166,17 +171,36 @@ impl Workspace {
         }
     }
 
-    /// An older commit of the workspace's own branch that was only looked at: the work is what the branch has.
-    fn or_branch(&self, git: &Git, content: String) -> Result<String, GitError> {
-        let head = fs::read_to_string(self.git_dir().join("HEAD")).unwrap_or_default();
-        if head.trim() != content {
+    /// Another commit than the one of the workspace's own branch is checked out. When the commit has nothing that was
+    /// made here, or is an older one of that branch, it was only looked at: the work is what the branch has, with what
+    /// was changed since and not committed.
+    fn or_branch(&self, git: &Git, content: String, message: &str) -> Result<String, GitError> {
+        let (top, own) = (&self.directory, format!("refs/heads/{}", self.record.branch));
+        // The usual case, without a call of git; a repository in another format says less in this file.
+        let noted = fs::read_to_string(self.git_dir().join("HEAD")).unwrap_or_default();
+        if noted.trim().strip_prefix("ref: ") == Some(&own) {
             return Ok(content);
         }
-        let branch = git.reference_commit(&self.directory, &format!("refs/heads/{}", self.record.branch))?;
-        match branch {
-            Some(branch) if git.is_ancestor(&self.directory, &content, &branch)? => Ok(branch),
-            Some(_) | None => Ok(content),
+        let on = git.line(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
+        let Some(branch) = git.reference_commit(top, &own)?.filter(|_| on != own) else { return Ok(content) };
+        let Some(head) = git.head(top)? else { return Ok(content) };
+        let is_older = on.is_empty() && head == content && git.is_ancestor(top, &head, &branch)?;
+        if !is_older && !self.made_here(git, &head)?.is_empty() {
+            return Ok(content);
         }
+        if head == content {
+            return Ok(branch);
+        }
+        match git.merge_forecast(top, &branch, &content)? {
+            Forecast::Clean { tree } => git.commit_tree(top, &tree, &branch, message),
+            Forecast::Conflict { .. } | Forecast::Unknown { .. } => Ok(content),
+        }
+    }
+
+    /// The commits up to this one that neither the base nor the user's repository has.
+    fn made_here(&self, git: &Git, commit: &str) -> Result<Vec<String>, GitError> {
+        let source = format!("--glob={SOURCE}/*");
+        git.commits(&self.directory, &["--ignore-missing", commit, "--not", &self.record.base, &source])
     }
 
     /// An index that cannot be read is made anew. Bits that hide a change of a file from git are cleared.

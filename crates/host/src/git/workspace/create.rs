@@ -32,6 +32,12 @@ pub enum Source<'a> {
     /// A checkout of the user's repository.
     Repository(&'a Path),
     Workspace(&'a Workspace),
+    /// A workspace after a rebase onto a commit of the user's repository, which has the submodules of that commit.
+    Rebased {
+        workspace: &'a Workspace,
+        onto: &'a str,
+        repository: &'a Path,
+    },
 }
 
 /// Where the objects of a clone are.
@@ -61,19 +67,25 @@ struct Origin {
     git: Git,
     top: PathBuf,
     common: PathBuf,
+    /// The working tree that the submodules are copied from.
+    modules: PathBuf,
 }
 
 impl Origin {
     fn of(git: &Git, source: Source<'_>) -> Result<Self, GitError> {
         Ok(match source {
             Source::Repository(top) => {
-                Self { common: git.common_directory(top)?, top: top.to_owned(), git: git.clone() }
+                let common = git.common_directory(top)?;
+                Self { common, top: top.to_owned(), git: git.clone(), modules: top.to_owned() }
             }
-            Source::Workspace(workspace) => {
-                let (top, common) = (workspace.directory.clone(), workspace.git_dir());
-                Self { git: workspace.git()?, top, common }
-            }
+            Source::Workspace(workspace) => Self::of_workspace(workspace, &workspace.directory)?,
+            Source::Rebased { workspace, repository, .. } => Self::of_workspace(workspace, repository)?,
         })
+    }
+
+    fn of_workspace(workspace: &Workspace, modules: &Path) -> Result<Self, GitError> {
+        let (top, common) = (workspace.directory.clone(), workspace.git_dir());
+        Ok(Self { git: workspace.git()?, top, common, modules: modules.to_owned() })
     }
 }
 
@@ -93,6 +105,7 @@ impl Git {
             identity: format!("{}-{}-{}\n", order.owner, std::process::id(), now_micros()),
             set_up: false,
             restarting: false,
+            setting_up: false,
         };
         remove_half_made(order.destination);
         // A git that outlived its parent may still write to the place of an earlier call.
@@ -128,11 +141,12 @@ impl Git {
         if order.purpose == Purpose::Check {
             let before = match order.source {
                 Source::Workspace(workspace) => workspace.record.base.clone(),
+                Source::Rebased { onto, .. } => onto.to_owned(),
                 Source::Repository(_) => format!("{}^", record.base),
             };
             git.check_out_changes(staging, &before, &record.base)?;
         }
-        git.copy_submodules(self, &source.top, staging)?;
+        git.copy_submodules(self, &source.modules, staging)?;
         git.check_complete(staging, &record.base)?;
         fs::write(git_dir.join(IDENTITY), &record.identity).map_err(|source| file_error("write", &git_dir, source))?;
         save(&git_dir, &admin_of(order.destination), record, order.purpose)

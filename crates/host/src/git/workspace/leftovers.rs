@@ -8,9 +8,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::super::{Git, GitError, path_of, records, within};
+use super::super::{Git, GitError, alone, path_of, records, within};
 use super::collect::AT_ONCE;
-use super::{Workspace, file_error, replace_file};
+use super::{Record, Workspace, file_error, read_record, remove_any, replace_file, write_record};
 use crate::paths::write_private;
 
 /// In the admin directory: the files that setup left.
@@ -19,6 +19,29 @@ const LEFTOVERS: &str = "leftovers";
 const OWN_EXCLUDE: &str = "exclude.own";
 
 impl Workspace {
+    /// From now on until [`Workspace::ignore_leftovers`] has ended, whatever changes here is setup's and no work.
+    pub fn begin_setup(&mut self) -> Result<(), GitError> {
+        self.record.setting_up = true;
+        self.save_record()
+    }
+
+    /// After a setup that failed or was cut off: the repository and the files are as before it, because no agent has
+    /// worked here since. Repeated after a death, it begins anew.
+    pub(super) fn undo_setup(&self) -> Result<(), GitError> {
+        let Some(record) = read_record(&self.admin()).filter(|record| record.setting_up) else { return Ok(()) };
+        if let Some(replaced) = self.exchange_repository()? {
+            remove_any(&replaced)?;
+        }
+        let (own, exclude) = (self.admin().join(OWN_EXCLUDE), self.admin().join("exclude"));
+        if let Ok(own) = fs::read(own) {
+            self.save_file(&exclude, &own)?;
+        }
+        remove_any(&self.admin().join(LEFTOVERS))?;
+        remove_all_others(&self.git()?, &self.directory)?;
+        self.undo_in_modules()?;
+        write_record(&self.admin(), &Record { setting_up: false, ..record })
+    }
+
     /// Puts the commit and the tracked files back that were there before, and has git ignore the new ones, which the
     /// work may need.
     pub fn ignore_leftovers(&mut self, head: &str) -> Result<(), GitError> {
@@ -45,7 +68,7 @@ impl Workspace {
             self.save_file(&exclude, &text)?;
             self.restore_configuration()?;
         }
-        self.record.set_up = true;
+        (self.record.set_up, self.record.setting_up) = (true, false);
         self.save_record()
     }
 
@@ -83,6 +106,13 @@ impl Workspace {
     fn save_file(&self, place: &Path, bytes: &[u8]) -> Result<(), GitError> {
         write_private(place, bytes).map_err(|source| file_error("write", place, source))
     }
+}
+
+/// Leaves only what the commit that is checked out has. Nested repositories and ignored files go as well.
+pub(super) fn remove_all_others(git: &Git, top: &Path) -> Result<(), GitError> {
+    git.succeed(&alone(top, &["reset", "--hard", "--quiet"]))?;
+    let others = git.succeed(&alone(top, &["ls-files", "--others", "--directory", "-z", "--", ":/"]))?;
+    records(&others).try_for_each(|path| remove_any(&top.join(path_of(path.strip_suffix(b"/").unwrap_or(path)))))
 }
 
 /// What tells whether a file was written to. A repository inside, which git shows as a directory, is one thing.

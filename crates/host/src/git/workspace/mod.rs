@@ -16,9 +16,11 @@ mod linked;
 mod own_files;
 mod owned;
 mod restart;
+mod saved_footprint;
 mod shallow;
 mod submodules;
 mod tips;
+mod unfinished;
 mod unsaved;
 
 pub use collect::Collected;
@@ -64,6 +66,9 @@ pub struct Record {
     /// A restart has begun and not ended: what is checked out is not an agent's.
     #[serde(default)]
     restarting: bool,
+    /// The setup command has begun and not succeeded: what is in the workspace since is not an agent's.
+    #[serde(default)]
+    setting_up: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -147,6 +152,20 @@ impl Workspace {
             fs::rename(&from, &to).map_err(|source| file_error("rename", &from, source))?;
         }
         Ok(())
+    }
+
+    /// The directories in which earlier workspaces of this place were left, the oldest first.
+    #[must_use]
+    pub fn left_aside(directory: &Path) -> Vec<PathBuf> {
+        let prefix = beside(directory, "aside-");
+        let (Some(parent), Some(prefix)) = (prefix.parent(), prefix.file_name()) else { return Vec::new() };
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_aside = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes()))
+        };
+        let mut found: Vec<PathBuf> = entries.filter(is_aside).collect();
+        found.sort();
+        found
     }
 
     /// Removes the workspace. Its work must be kept elsewhere by then.

@@ -10,9 +10,10 @@ use super::super::checkout::failed_at;
 use super::super::deletion::remove_deletion_locks;
 use super::super::journal::Administration;
 use super::super::lock::RepositoryLock;
+use super::super::operation;
 use super::super::reference_move::{ReferenceMove, clear_reference_locks};
 use super::super::{Expected, Git, GitError, Hold, Pushed, UpdateRefError, within};
-use super::collect::{AT_ONCE, remove_ref_locks};
+use super::collect::{AT_ONCE, remove_locks, remove_ref_locks};
 use super::copies::{Files, copy_tree};
 use super::{KEPT, Workspace, file_error};
 
@@ -70,6 +71,7 @@ impl Workspace {
     /// Brings every tip into the user's repository, so that the workspace can go.
     pub fn keep_everything(&self, repository: &Path) -> Result<(), GitError> {
         self.git.await_stragglers()?;
+        remove_locks(&self.git_dir());
         self.keep_tips(&self.git()?, &mut HashMap::new())?;
         self.share_lfs_objects(repository)?;
         let name = format!("{}/kept", owned_namespace(&self.record.owner));
@@ -188,6 +190,11 @@ impl Git {
             }
             (Some(at), Some(written)) if at == written && checked_out.iter().any(|name| name == branch) => {
                 return taken("it is checked out");
+            }
+            (Some(at), Some(written))
+                if at == written && operation::holding(&self.common_directory(repository)?, &full).is_some() =>
+            {
+                return taken("a rebase or bisect in progress needs it");
             }
             (Some(at), Some(written)) if at == written => Expected::At(at),
             (Some(_), Some(_)) => return taken("it was changed since this task wrote it"),
@@ -330,7 +337,11 @@ impl Git {
     }
 
     /// Full names and commits of the refs below some prefixes.
-    pub(super) fn references(&self, repository: &Path, below: &[&str]) -> Result<Vec<(String, String)>, GitError> {
+    pub(in crate::git) fn references(
+        &self,
+        repository: &Path,
+        below: &[&str],
+    ) -> Result<Vec<(String, String)>, GitError> {
         let words = ["for-each-ref", "--format=%(refname) %(objectname)", "--end-of-options"];
         let listed = self.succeed(&within(repository, &[&words[..], below].concat()))?;
         let text = String::from_utf8_lossy(&listed);

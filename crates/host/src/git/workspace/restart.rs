@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{Author, Git, GitError, Rebased, path_of, records, within};
+use super::archive::archive_in;
 use super::collect::remove_locks;
 use super::copies::{Files, copy_tree};
 use super::create::{own_names, same, sources};
@@ -39,8 +40,9 @@ impl Workspace {
     /// before, the work is rebased onto it.
     pub fn restart(&mut self, base: &str, author: &Author) -> Result<Restarted, GitError> {
         self.git.await_stragglers()?;
+        self.undo_setup()?;
         self.undo_restart(&self.git()?)?;
-        self.record.restarting = true;
+        (self.record.restarting, self.record.setting_up) = (true, false);
         self.save_record()?;
         let git = self.git()?;
         self.check_out_work(&git)?;
@@ -162,6 +164,8 @@ impl Workspace {
             .map_err(|source| file_error("copy", &lfs, source))?;
         let refspec = [format!("+{name}:{SOURCE}/base")];
         if let Some(archive) = self.archive_git()? {
+            // Of a git that was killed here.
+            remove_locks(&archive_in(&self.admin()));
             archive.fetch_refs(&common, &refspec)?;
         }
         self.git()?.fetch_refs(&common, &refspec)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Git, GitError, alone, path_of, records, within};
 use super::copies::copy_file;
-use super::leftovers::patterns;
+use super::leftovers::{patterns, remove_all_others};
 use super::{WORK, Workspace, file_error, is_plain, replace_file};
 
 /// Files of a submodule's git directory that are recorded: its settings, what it ignores and the commit it is at.
@@ -86,6 +86,20 @@ impl Workspace {
             };
             write().map_err(|source| file_error("write", &place, source))?;
             self.restore_module(&module)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the submodules back that were there when the workspace was made.
+    pub(super) fn undo_in_modules(&self) -> Result<(), GitError> {
+        for module in modules(&self.git_dir()) {
+            let Some(git) = self.module_git(&module)? else { continue };
+            let recorded = fs::read_to_string(self.saved_module(&module).join("HEAD")).unwrap_or_default();
+            if !recorded.trim().is_empty() {
+                git.succeed(&["update-ref", "--no-deref", "HEAD", recorded.trim()])?;
+                let tree = git.line(&["rev-parse", "--show-toplevel"])?;
+                remove_all_others(&git, Path::new(&tree))?;
+            }
         }
         Ok(())
     }

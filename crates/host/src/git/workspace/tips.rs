@@ -51,6 +51,31 @@ impl Workspace {
         Ok(listed.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
     }
 
+    /// Commits that an attempt has fetched were not made in it. They are noted beside those of the user's repository,
+    /// because a later fetch may forget where they came from.
+    pub(super) fn note_fetched(&self, git: &Git, refs: &HashMap<String, String>) -> Result<Vec<String>, GitError> {
+        let text = fs::read_to_string(self.git_dir().join("FETCH_HEAD")).unwrap_or_default();
+        let is_new = |(name, at): (&String, &String)| {
+            let remote = name.strip_prefix("refs/remotes/");
+            remote.is_some_and(|remote| refs.get(&format!("{SOURCE}/remotes/{remote}")) != Some(at))
+        };
+        if text.is_empty() && !refs.iter().any(is_new) {
+            return Ok(Vec::new());
+        }
+        let heads: Vec<&str> =
+            text.lines().filter_map(|line| line.split('\t').next()).filter(|word| is_hex(word)).collect();
+        let source = format!("--glob={SOURCE}/*");
+        let mut words = vec!["rev-list", "--parents", "--ignore-missing", "--remotes"];
+        words.extend(heads);
+        words.extend(["--not", &self.record.base, &source, "--"]);
+        let listed = git.succeed(&within(&self.directory, &words))?;
+        let listed = String::from_utf8_lossy(&listed);
+        for tip in tips(&listed) {
+            git.succeed(&["update-ref", &format!("{SOURCE}/fetched/{tip}"), tip])?;
+        }
+        Ok(listed.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+    }
+
     /// What may be the name of a commit; git leaves out those that are none.
     fn noted(&self) -> Vec<String> {
         let mut found = Vec::new();

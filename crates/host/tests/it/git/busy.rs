@@ -139,3 +139,27 @@ fn each_operation_completes_a_sentence() {
     ];
     assert_eq!(shown, wanted);
 }
+
+/// The user has begun something on a branch of a task, so that HEAD is detached, and git sets the branch at its end.
+#[test]
+fn a_branch_of_a_task_stays_while_the_user_rebases_or_bisects_it() {
+    let operations: [(&str, &[&[&str]]); 2] = [
+        ("rebase", &[&["-c", "sequence.editor=sed -i 1ibreak", "rebase", "--quiet", "-i", "HEAD~1"]]),
+        ("bisect", &[&["bisect", "start"], &["bisect", "bad"], &["bisect", "good", "HEAD~2"]]),
+    ];
+    for (name, commands) in operations {
+        let (scene, _) = Scene::new();
+        let (git, top) = (&scene.git, &scene.top);
+        let old = [("file", "2\n"), ("file", "3\n")].map(|file| scene.save(top, &[file]))[1].clone();
+        let new = scene.save(top, &[("file", "4\n")]);
+        assert_eq!(git.publish_branch(top, "t1-1", "switchyard/t1", &old).unwrap().branch, "switchyard/t1");
+        scene.run(top, &["checkout", "--quiet", "switchyard/t1"]);
+        for command in commands {
+            scene.run(top, command);
+        }
+        let published = git.publish_branch(top, "t1-1", "switchyard/t1", &new).unwrap();
+        assert_eq!(published.branch, "switchyard/t1-2", "{name}");
+        git.withdraw_branches(top, "t1-1", "main").unwrap();
+        assert_eq!((scene.at("switchyard/t1").as_ref(), scene.at("switchyard/t1-2")), (Some(&old), None), "{name}");
+    }
+}

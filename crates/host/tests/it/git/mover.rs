@@ -31,12 +31,18 @@ fn the_other_process() {
 
 /// Starts it, in a process group of its own with the git that it starts.
 pub fn start(scene: &Scene, program: &Path, words: &[&str]) -> Child {
+    start_with(scene, program, words, &[])
+}
+
+/// The same, with more variables.
+pub fn start_with(scene: &Scene, program: &Path, words: &[&str], more: &[(&str, &str)]) -> Child {
     let variables = scene.git.variables.iter().map(|(name, value)| (name, value));
     let words: Vec<&str> = [program.to_str().unwrap()].into_iter().chain(words.iter().copied()).collect();
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "git::mover::the_other_process"])
         .envs(variables)
         .env(CHILD, words.join("\n"))
+        .envs(more.iter().copied())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .process_group(0)

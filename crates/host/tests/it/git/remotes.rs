@@ -88,3 +88,29 @@ fn a_remote_that_never_answers_counts_as_away() {
     let pushed = hurried.push(&scene.top, "silent", "main").unwrap();
     assert!(matches!(&pushed, Pushed::Offline(why) if why == "no progress for 1.5 s"), "{pushed:?}");
 }
+
+/// Git is killed at each moment at which it has locked refs.
+#[test]
+fn a_fetch_that_is_killed_leaves_no_lock_that_stops_the_user() {
+    let (scene, other) = two_clones();
+    let mut kills = 0;
+    for number in 1.. {
+        scene.save(&scene.top, &[("file", &format!("{number}\n"))]);
+        assert_eq!(scene.git.push(&scene.top, "origin", "main").unwrap(), Pushed::Done);
+        let count = scene.beside.join("count");
+        let _ = fs::remove_file(&count);
+        let (count, hook) = (count.display(), other.join(".git/hooks/reference-transaction"));
+        let kill = format!("echo x >> '{count}'; test $(wc -l < '{count}') -ne {number} || kill -9 $PPID");
+        switchyard_testkit::script(&hook, &format!("#!/bin/sh\nif [ $1 = prepared ]; then {kill}; fi\n"));
+        let fetched = scene.git.fetch(&other, "origin", "main");
+        fs::remove_file(hook).unwrap();
+        scene.run(&other, &["fetch", "--quiet", "origin"]);
+        let again = scene.git.fetch(&other, "origin", "main").unwrap();
+        assert!(matches!(again, Fetched::Done { .. }), "{number}: {again:?}");
+        if matches!(fetched, Ok(Fetched::Done { .. })) {
+            break;
+        }
+        kills += 1;
+    }
+    assert!(kills > 1, "{kills}");
+}

@@ -15,7 +15,7 @@ use super::scene::{Scene, author, read, write};
 const OWNER: &str = "t001-7";
 const BRANCH: &str = "switchyard/t001";
 const FILES: usize = 80;
-const STEPS: [&str; 7] = ["create", "gc", "collect", "restart", "deliver", "push", "remove"];
+pub const STEPS: [&str; 7] = ["create", "gc", "collect", "restart", "deliver", "push", "remove"];
 
 fn destination(beside: &Path) -> PathBuf {
     beside.join("spaces/t001")
@@ -80,8 +80,8 @@ fn create(git: &Git, beside: &Path, top: &Path) -> Result<(), GitError> {
 }
 
 /// A user's repository with changes of its own, and a workspace as it is before each step.
-struct Site {
-    scene: Scene,
+pub struct Site {
+    pub scene: Scene,
     newer: String,
     /// Every commit that an agent made.
     commits: Vec<String>,
@@ -90,7 +90,7 @@ struct Site {
 }
 
 impl Site {
-    fn new(step: &str) -> Self {
+    pub fn new(step: &str) -> Self {
         let scene = Scene::empty();
         let top = scene.top.clone();
         for number in 0..FILES {
@@ -154,7 +154,7 @@ impl Site {
     }
 
     /// As before the step.
-    fn rewind(&self) {
+    pub fn rewind(&self) {
         self.copy("prepared", "spaces");
         for name in ["refs/switchyard", "refs/heads/switchyard", "refs/remotes", "../../remote/refs/heads/switchyard"] {
             let _ = fs::remove_dir_all(self.scene.top.join(".git").join(name));
@@ -179,7 +179,7 @@ impl Site {
     }
 
     /// What holds at once after a death, and after the step was repeated.
-    fn recover(&self, step: &str, what: &str) {
+    pub fn recover(&self, step: &str, what: &str) {
         let Scene { git, beside, top, .. } = &self.scene;
         if step == "create" && open(git, beside).unwrap().is_some() {
             self.verify_new(what);

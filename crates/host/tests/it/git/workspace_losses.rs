@@ -248,3 +248,24 @@ impl Drop for Elsewhere {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+#[test]
+fn commits_of_a_replaced_repository_that_only_its_log_or_its_head_knows_are_kept() {
+    let (scene, first) = Scene::new();
+    let workspace = workspace(&scene, &first, Objects::Linked);
+    let top = &workspace.directory;
+    fs::remove_dir_all(top.join(".git")).unwrap();
+    scene.run(top, &["init", "--quiet"]);
+    scene.save(top, &[("one", "1\n")]);
+    scene.run(top, &["checkout", "--quiet", "--detach"]);
+    let logged = scene.save(top, &[("logged", "l\n")]);
+    scene.run(top, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let detached = scene.save(top, &[("detached", "d\n")]);
+    fs::remove_file(top.join(".git/logs/HEAD")).unwrap();
+    fs::write(top.join(".git/logs/HEAD"), format!("{} {logged} a <b> 1 +0000\tx\n", "0".repeat(40))).unwrap();
+    assert!(workspace.collect("left", &author()).unwrap().rebuilt);
+    for commit in [logged, detached] {
+        let refs = scene.run(top, &["for-each-ref", "--contains", &commit, "--format=%(refname)"]);
+        assert!(refs.contains("refs/switchyard/kept/"), "{commit}: {refs}");
+    }
+}

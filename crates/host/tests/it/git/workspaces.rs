@@ -368,3 +368,35 @@ fn a_branch_in_the_way_of_the_name_is_left_alone() {
         assert_eq!(publish().branch, "switchyard-t001-2");
     }
 }
+
+/// Whatever an attempt fetches was not made for the task.
+#[test]
+fn commits_that_an_attempt_fetched_are_foreign() {
+    for how in ["pull", "fetch-head", "later"] {
+        let (scene, first) = Scene::new();
+        let upstream = scene.beside.join("upstream");
+        scene.run(&scene.beside, &["clone", "--quiet", scene.top.to_str().unwrap(), upstream.to_str().unwrap()]);
+        scene.run(&scene.top, &["remote", "add", "origin", upstream.to_str().unwrap()]);
+        let theirs = scene.save(&upstream, &[("theirs", "t\n")]);
+        let mut workspace = workspace(&scene, &first);
+        let top = workspace.directory.clone();
+        let from = upstream.to_str().unwrap();
+        let commands: &[&[&str]] = match how {
+            "pull" => &[&["pull", "--quiet", "--no-rebase", "origin", "main"]],
+            "fetch-head" => &[&["fetch", "--quiet", from, "main"], &["merge", "--quiet", "FETCH_HEAD"]],
+            _ => &[&["fetch", "--quiet", from, "main"]],
+        };
+        for command in commands {
+            scene.run(&top, command);
+        }
+        if how == "later" {
+            workspace.collect("left", &author()).unwrap();
+            workspace.restart_from(&scene.top, &first, &author()).unwrap();
+            fs::remove_file(top.join(".git/FETCH_HEAD")).unwrap();
+            scene.run(&top, &["merge", "--quiet", &theirs]);
+        }
+        let own = scene.save(&top, &[("own", "o\n")]);
+        let collected = workspace.collect("left", &author()).unwrap();
+        assert_eq!((collected.foreign, collected.head), (vec![theirs], own), "{how}");
+    }
+}

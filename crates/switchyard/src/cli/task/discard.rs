@@ -55,14 +55,15 @@ pub fn tell(discarded: &[(TaskId, Leftovers)]) {
             1 => format!("; 1 tip of its work is kept below {}", left.refs),
             count => format!("; {count} tips of its work are kept below {}", left.refs),
         };
-        ui::result(&format!("{id}: {removed}{kept}"));
+        let aside: Vec<String> = left.aside.iter().map(|path| format!("; {} stays", path.display())).collect();
+        ui::result(&format!("{id}: {removed}{kept}{}", aside.concat()));
     }
 }
 
 pub fn document(left: &Leftovers) -> Value {
     json!({
         "worktree": left.worktree, "uncommitted": left.uncommitted, "commits": left.commits,
-        "refs": left.refs, "kept": left.kept,
+        "refs": left.refs, "kept": left.kept, "aside": left.aside,
     })
 }
 
@@ -81,6 +82,10 @@ fn would(left: &Leftovers, what: What) -> String {
             lines.push(format!("and {} more", all.len() - NAMED));
         }
     }
+    lines.extend(left.aside.iter().map(|path| match what {
+        What::Workspace => format!("an earlier workspace would stay: {}", path.display()),
+        What::All => format!("would remove an earlier workspace: {}", path.display()),
+    }));
     if lines.is_empty() {
         lines.push("there is nothing to discard".to_owned());
     }

@@ -179,3 +179,38 @@ fn a_model_that_changes_the_checkout_by_a_shell_is_blocked() {
     assert_eq!(task["phase"], "blocked", "{task:#}");
     assert_eq!(task["receipt"]["findings"]["trespass"], json!(["deleted notes.txt"]), "{task:#}");
 }
+
+#[test]
+fn files_that_git_does_not_look_at_are_compared_too() {
+    for bit in ["--skip-worktree", "--assume-unchanged"] {
+        let yard = furnished(&format!("hidden{bit}")).trespassed();
+        yard.git(&["update-index", bit, "other.txt"]);
+        let command = format!("echo x > {}/other.txt; echo x > x.txt", yard.repository().display());
+        let id = yard.add(&["stay inside", "--command", &command]);
+        yard.settle();
+        let task = yard.task(&id);
+        assert_eq!(task["phase"], "blocked", "{bit}: {task:#}");
+        assert_eq!(task["receipt"]["findings"]["trespass"], json!(["modified other.txt"]), "{bit}: {task:#}");
+    }
+}
+
+#[test]
+fn what_an_attempt_did_whose_worker_died_is_found_by_the_next() {
+    let yard = furnished("trespass-died").trespassed();
+    let (root, once, begun) = (yard.repository(), yard.env.root.join("once"), yard.env.root.join("begun"));
+    let command = format!(
+        "if mkdir {}; then rm {}/notes.txt; : > {}; sleep 600; fi; echo x > x.txt",
+        once.display(),
+        root.display(),
+        begun.display()
+    );
+    let id = yard.add(&["stay inside", "--command", &command]);
+    yard.pulse_until("it to begin", || begun.exists());
+    for worker in yard.workers() {
+        std::process::Command::new("kill").args(["-9", &worker.to_string()]).status().expect("killed");
+    }
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "blocked", "{task:#}");
+    assert_eq!(task["receipt"]["findings"]["trespass"], json!(["deleted notes.txt"]), "{task:#}");
+}

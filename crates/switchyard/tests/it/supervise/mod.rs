@@ -24,13 +24,17 @@ mod issues;
 mod limits;
 mod linked;
 mod mixed;
+mod new_base;
 mod notices;
+mod other_repository;
 mod permissions;
 mod pull_request_merges;
 mod pull_request_states;
 mod pull_requests;
 mod reports;
+mod setups;
 mod spec_run;
+mod unfinished;
 mod unknown_costs;
 mod yard;
 
