@@ -119,10 +119,7 @@ impl Git {
 
     /// Removes what fetches of ours left whose process has died.
     fn remove_fetched(&self, repository: &Path) -> Result<(), GitError> {
-        let is_over = |name: &str| {
-            let pid = name.rsplit('/').next().and_then(|own| own.split('-').next()?.parse().ok());
-            pid.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|process| !process.is_alive()))
-        };
+        let is_over = |name: &str| name.rsplit('/').next().is_some_and(is_of_ended_process);
         let directory = self.common_directory(repository)?.join(FETCHED);
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -173,6 +170,12 @@ impl Git {
             Err(late) => Pushed::Offline(late),
         })
     }
+}
+
+/// Whether a name that begins with the number of a process is of none that lives.
+pub(super) fn is_of_ended_process(name: &str) -> bool {
+    let pid = name.split('-').next().and_then(|pid| pid.parse().ok());
+    pid.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|process| !process.is_alive()))
 }
 
 /// A remote that does not answer in time counts as one that is not there.

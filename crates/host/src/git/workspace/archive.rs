@@ -158,16 +158,16 @@ impl Workspace {
             super::replace_file(&replaced.join(name), &fs::read(self.git_dir().join(name)).unwrap_or_default())?;
         }
         let Ok(theirs) = self.git.bound_to(replaced, None) else { return Ok(()) };
-        remove_locks(replaced);
-        // What only its HEAD or a log leads to gets a ref, by which it is brought along.
+        let name = format!("{REPLACED}/{}", now_micros());
+        git.fetch_refs(replaced, &[format!("+refs/*:{name}/*")])?;
+        // What only its HEAD or a log leads to is asked for by its name. Nothing is written there: links that an agent
+        // made lead to the files of others.
         let mut words = vec!["rev-list", "--parents", "--all", "--reflog", "--ignore-missing"];
         words.extend(Some(head.trim()).filter(|head| head.len() >= 40 && is_hex(head)));
-        let listed = theirs.succeed(&words).unwrap_or_default();
-        for tip in tips(&String::from_utf8_lossy(&listed)) {
-            theirs.succeed(&["update-ref", &format!("{REPLACED}/{tip}"), tip])?;
-        }
-        let name = format!("{REPLACED}/{}", now_micros());
-        git.fetch_refs(replaced, &[format!("+refs/*:{name}/*")])
+        let listed = theirs.succeed(&words)?;
+        let listed = String::from_utf8_lossy(&listed);
+        let wanted: Vec<String> = tips(&listed).iter().map(|tip| format!("+{tip}:{name}/tips/{tip}")).collect();
+        wanted.chunks(AT_ONCE).try_for_each(|part| git.fetch_refs(replaced, part))
     }
 }
 

@@ -11,7 +11,7 @@ use super::archive::make_archive;
 use super::collect::AT_ONCE;
 use super::configuration::{self, Hooks};
 use super::copies::{Files, copy_file, copy_tree};
-use super::owned::{FETCH, FROM_HERE};
+use super::owned::{CHECK, FETCH, FROM_HERE};
 use super::{IDENTITY, Record, SAVED, SOURCE, Workspace, admin_of, beside, file_error, owned_namespace, remove_any};
 use super::{submodules::save_modules, write_record};
 use crate::clock::now_micros;
@@ -193,7 +193,7 @@ impl Git {
         let start = if is_work {
             source.git.pin(&source.top, order.owner, &record.base)?
         } else {
-            let name = format!("{}/check-{}-{}", owned_namespace(order.owner), std::process::id(), now_micros());
+            let name = format!("{}/{CHECK}{}-{}", owned_namespace(order.owner), std::process::id(), now_micros());
             source.git.succeed(&alone(&source.top, &["update-ref", "--end-of-options", &name, &record.base]))?;
             name
         };

@@ -12,6 +12,7 @@ use super::super::journal::Administration;
 use super::super::lock::RepositoryLock;
 use super::super::operation;
 use super::super::reference_move::{ReferenceMove, clear_reference_locks};
+use super::super::remote::is_of_ended_process;
 use super::super::{Expected, Git, GitError, Hold, Pushed, UpdateRefError, within};
 use super::collect::{AT_ONCE, remove_locks, remove_ref_locks};
 use super::copies::{Files, copy_tree};
@@ -25,6 +26,9 @@ const NAMES: u32 = 1000;
 pub fn owned_namespace(owner: &str) -> String {
     format!("refs/switchyard/tasks/{owner}")
 }
+
+/// Before the process that makes a clean checkout, for as long as that takes.
+pub(super) const CHECK: &str = "check-";
 
 fn delivered_name(owner: &str, head: &str) -> String {
     format!("{}/delivered/{head}", owned_namespace(owner))
@@ -332,6 +336,13 @@ impl Git {
         let served = ["delivered/", "base", "borrowed/"].map(|kind| format!("{namespace}/{kind}"));
         for (name, _) in self.references(repository, &served.each_ref().map(String::as_str))? {
             self.delete_ref(repository, &name, None)?;
+        }
+        // Those of a clean checkout that was cut off.
+        let check = format!("{namespace}/{CHECK}");
+        for (name, _) in self.references(repository, &[&format!("{check}*")])? {
+            if name.strip_prefix(&check).is_some_and(is_of_ended_process) {
+                self.delete_ref(repository, &name, None)?;
+            }
         }
         Ok(())
     }

@@ -400,3 +400,16 @@ fn commits_that_an_attempt_fetched_are_foreign() {
         assert_eq!((collected.foreign, collected.head), (vec![theirs], own), "{how}");
     }
 }
+
+#[test]
+fn refs_of_a_clean_checkout_that_was_cut_off_are_forgotten_with_the_workspace() {
+    let (scene, first) = Scene::new();
+    let below = format!("refs/switchyard/tasks/{OWNER}/");
+    let [dead, alive] = [i32::MAX.to_string(), std::process::id().to_string()];
+    for process in [&dead, &alive] {
+        scene.run(&scene.top, &["update-ref", &format!("{below}check-{process}-1"), &first]);
+    }
+    scene.git.forget_workspace(&scene.top, OWNER).unwrap();
+    let left = scene.run(&scene.top, &["for-each-ref", "--format=%(refname)", &below]);
+    assert_eq!(left, format!("{below}check-{alive}-1"));
+}
