@@ -11,7 +11,13 @@ pub(crate) fn settings_of(config: &Config, top: &Path) -> Repository {
         let leads = |name: &String| std::fs::canonicalize(name).is_ok_and(|path| path == top);
         config.repository.iter().find(|(name, _)| leads(name)).map(|(_, found)| found)
     };
-    named.or_else(led_to).or_else(|| by_remote(config, top)).cloned().unwrap_or_default()
+    match named.or_else(led_to) {
+        Some(found) => found.clone(),
+        // Only a path opts in to TODO.md: a supervisor has to know where the file is.
+        None => {
+            by_remote(config, top).map_or_else(Repository::default, |found| Repository { todo: false, ..found.clone() })
+        }
+    }
 }
 
 /// Git is asked only when the configuration names a remote at all.

@@ -93,6 +93,11 @@ impl Failure {
                 let hint = format!("see how it stands with `switchyard task show {}`", illegal.task);
                 Self::refused(illegal, hint)
             }
+            ChangeError::LoneEntry { ref contest, .. } => {
+                let hint =
+                    format!("`switchyard task retry {contest}` or `reset {contest}` gives its entries another attempt");
+                Self::refused(error, hint)
+            }
             ChangeError::Fenced { .. } | ChangeError::Contended(_) => {
                 Self { retryable: true, ..Self::unavailable("store_busy", error, "try again") }
             }

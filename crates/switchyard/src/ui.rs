@@ -23,6 +23,12 @@ pub fn result(text: &str) {
     println!("{text}");
 }
 
+/// A result that need not be text, without a line end of its own. A reader that has gone needs no more of it.
+pub fn bytes(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
 /// A line that frames a result.
 pub fn frame(text: &str) {
     println!("{STRONG}{text}{STRONG:#}");

@@ -174,22 +174,19 @@ pub fn no_winner(contest: &TaskId, entries: &[Entry]) -> String {
     )
 }
 
-/// The one entry that can win.
+/// The one entry that can win. The margin is whole when another model failed by itself where this one is green: entries
+/// that never worked, or work that nothing verified, show nothing about the models.
 #[must_use]
 pub fn only_one(entries: &[Entry], winner: usize) -> Option<Verdict> {
     let entry = entries.get(winner)?;
     let of = entries.len();
-    let (margin, reason) = match entry.verify {
-        EntryCheck::Green => {
-            (WHOLE, format!("{} is the only one of {of} entries whose verify commands are green", entry.model))
-        }
-        // Nothing has shown that the work is any good.
-        EntryCheck::None | EntryCheck::Red => (
-            WHOLE / 2,
-            format!("{} is the only one of {of} entries that came to an end; nothing verified it", entry.model),
-        ),
+    let (is_green, said) = match entry.verify {
+        EntryCheck::Green => (true, "whose verify commands are green"),
+        EntryCheck::None | EntryCheck::Red => (false, "that came to an end; nothing verified it"),
     };
-    Some(Verdict { winner, margin, reason })
+    let has_beaten = entries.iter().any(|other| other.phase == Phase::Failed);
+    let margin = if is_green && has_beaten { WHOLE } else { 0 };
+    Some(Verdict { winner, margin, reason: format!("{} is the only one of {of} entries {said}", entry.model) })
 }
 
 /// What a judge said about the entries `shown`, in their order. A tie goes to [`by_rule`].

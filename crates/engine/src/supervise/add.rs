@@ -57,7 +57,9 @@ pub enum AddError {
     NothingToFail,
     #[error(transparent)]
     Contest(#[from] BadContest),
-    #[error("`{0}` is no model, and each entry of a contest has one: name them as provider/model")]
+    #[error(
+        "`{0}` is no full name of a model, and each entry of a contest has one: write provider/model, as in `switchyard models`"
+    )]
     NoModel(String),
     #[error("an entry of the contest would be called `{0}`, which is no id: choose a shorter one")]
     LongId(String),
@@ -175,7 +177,8 @@ fn check_contest(context: &Context, contest: &Contest, id: Option<&TaskId>) -> R
     let mut seen: Vec<(Selector, &String)> = Vec::new();
     for model in &contest.models {
         let selector = Selector::from_reference(model, &context.config).map_err(Refusal::from)?;
-        if !selector.is_explicit() {
+        // Another name could turn out to be the same model, which would compete with itself.
+        if !matches!(selector, Selector::Exact(_)) {
             return Err(AddError::NoModel(model.clone()));
         }
         if seen.iter().any(|(other, _)| *other == selector) {

@@ -21,6 +21,8 @@ pub enum ChangeError {
     /// The task belongs to a later claim: whoever gets this must stop, and may write nothing more.
     #[error("{task} was taken over: this was claim {epoch}, and it is at claim {now}")]
     Fenced { task: TaskId, epoch: i64, now: i64 },
+    #[error("{entry} is an entry of {contest}, and that contest is settled")]
+    LoneEntry { entry: TaskId, contest: TaskId },
     #[error("{0} is changed by others all the time; try again")]
     Contended(TaskId),
 }

@@ -116,7 +116,9 @@ pub(crate) async fn left(context: &Context, task: &Task) -> Result<Option<Nano>,
         entries.iter().filter(|entry| entry.id != task.id).partition(|entry| entry.phase.is_settled());
     let settled: Vec<Nano> = settled.iter().map(|entry| entry.cost).collect();
     let own = cost(context, task).await?.cost;
-    Ok(Some(share(limit, &settled, open.len() + 1, own)))
+    // The ledger also has what a run does not know, such as the judge and attempts that were cut off.
+    let unspent = limit.less(cost(context, &contest).await?.cost);
+    Ok(Some(share(limit, &settled, open.len() + 1, own).min(unspent)))
 }
 
 /// What happens to a contest instead of a claim. None when its winner can be found, or was.
@@ -150,6 +152,9 @@ pub(super) async fn before_claim(context: &Context, record: &TaskRecord) -> Resu
             }
             let detail = no_winner(&task.id, &entries);
             keep(context, task, &found, &entries, None, &detail).await?;
+            if task.spec.is_over(now_micros()) {
+                return Ok(Some(Event::Expire));
+            }
             Ok(Some(Event::Block { cause: Cause::Exhausted, detail }))
         }
     }

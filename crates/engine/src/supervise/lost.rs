@@ -91,8 +91,12 @@ pub async fn release(context: &Context, id: &TaskId, force: bool) -> Result<Rele
     if record.task.epoch != run.epoch || !record.task.state.is_held() {
         return Ok(Released::NotNow);
     }
-    let is_released = reclaim(context, run, &record, "a person released it".to_owned()).await?;
-    Ok(if is_released { Released::Done } else { Released::NotNow })
+    if reclaim(context, run, &record, "a person released it".to_owned()).await? {
+        return Ok(Released::Done);
+    }
+    // A supervisor may have seen the end of the worker first, and reclaimed the task itself.
+    let now = context.store.task(id).await?.task;
+    Ok(if now.epoch != run.epoch || !now.state.is_held() { Released::Done } else { Released::NotNow })
 }
 
 /// Before the worker has reported, it is the process that claimed which stands there.
@@ -128,8 +132,8 @@ async fn reclaim(context: &Context, run: &RunRecord, record: &TaskRecord, detail
     }
 }
 
-/// What the dispatch of a lost run was settled at, and whether that is exact. `None` when it never began.
-async fn settled_cost(context: &Context, run: &RunRecord) -> Result<Option<(Nano, bool)>, ChangeError> {
+/// What the dispatch of a run that was lost or stopped was settled at, and whether that is exact. `None` when it never began.
+pub(super) async fn settled_cost(context: &Context, run: &RunRecord) -> Result<Option<(Nano, bool)>, ChangeError> {
     let Some(dispatch) = run.dispatch else { return Ok(None) };
     match context.store.dispatch(dispatch).await {
         Ok(record) => {

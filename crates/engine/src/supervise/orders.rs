@@ -43,6 +43,7 @@ pub(super) async fn cancel_entries(context: &Context, id: &TaskId) -> Result<Str
 /// are done.
 pub async fn retry(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeError> {
     let record = context.store.task(id).await?;
+    refuse_lone_entry(context, &record).await?;
     if is_undecided(&record.task) {
         check(context, &record, &Event::Retry)?;
         // First the entries: a contest that finds none to wait for would end again at once.
@@ -59,6 +60,7 @@ pub async fn retry(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeE
 /// As if it had just been added. Its earlier work stays on a branch.
 pub async fn reset(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeError> {
     let record = context.store.task(id).await?;
+    refuse_lone_entry(context, &record).await?;
     if record.task.spec.contest.is_some() {
         let entries = records(context, &record.task).await?;
         for record in entries.iter().chain([&record]) {
@@ -69,6 +71,16 @@ pub async fn reset(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeE
         }
     }
     order(context, id, Event::Reset).await
+}
+
+/// Another attempt of an entry would be paid for nothing once its contest does not wait for it any more.
+async fn refuse_lone_entry(context: &Context, record: &TaskRecord) -> Result<(), ChangeError> {
+    let Some(contest) = &record.task.spec.entry_of else { return Ok(()) };
+    let is_settled = context.store.task(contest).await?.task.state.phase().is_settled();
+    match is_settled {
+        true => Err(ChangeError::LoneEntry { entry: record.task.id.clone(), contest: contest.clone() }),
+        false => Ok(()),
+    }
 }
 
 /// Whether it could happen now.

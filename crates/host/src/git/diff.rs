@@ -9,6 +9,7 @@ use super::{Git, GitError, alone, shown, within};
 use crate::bounded::MOST_OUTPUT;
 use std::{
     ffi::{OsStr, OsString},
+    ops::ControlFlow,
     path::Path,
 };
 
@@ -17,6 +18,26 @@ use std::{
 const PLAIN: [&str; 5] = ["diff", "--text", "--no-color", "--no-ext-diff", "--no-textconv"];
 
 impl Git {
+    /// The change of a range as a patch that can be applied, byte for byte.
+    pub fn patch_of(&self, directory: &Path, range: &str) -> Result<Vec<u8>, GitError> {
+        let words = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
+        let words = [&words[..], &["--end-of-options", range, "--"]].concat();
+        let mut patch = Vec::new();
+        let mut is_cut = false;
+        self.stream(&alone(directory, &words), &mut |chunk| {
+            if patch.len() + chunk.len() > MOST_OUTPUT {
+                is_cut = true;
+                return ControlFlow::Break(());
+            }
+            patch.extend_from_slice(chunk);
+            ControlFlow::Continue(())
+        })?;
+        match is_cut {
+            true => Err(GitError::TooLarge { command: shown(&alone(directory, &words)), limit: MOST_OUTPUT }),
+            false => Ok(patch),
+        }
+    }
+
     /// The change of a range such as `main...HEAD`, or from one commit to the working tree.
     pub fn diff_of(&self, directory: &Path, range: &str) -> Result<String, GitError> {
         self.whole(directory, &["--end-of-options", range, "--"])

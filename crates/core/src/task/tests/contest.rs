@@ -84,7 +84,9 @@ fn evidence_decides_before_anything_else() {
     let verdict = only_one(&entries, 1).unwrap();
     assert_eq!((verdict.winner, verdict.margin), (1, WHOLE));
     assert!(verdict.reason.contains("acme/2 is the only one of 2 entries whose verify commands are green"));
-    assert_eq!(only_one(&[none(1), red(2)], 0).unwrap().margin, WHOLE / 2, "nothing verified it");
+    assert_eq!(only_one(&[none(1), red(2)], 0).unwrap().margin, 0, "nothing verified it");
+    let absent = entry(1, Phase::Blocked, EntryCheck::None, 0, 0);
+    assert_eq!(only_one(&[absent, done(2, 1, 1)], 1).unwrap().margin, 0, "the other one never worked");
     let why = no_winner(&id("t001"), &[red(1), red(2)]);
     for words in ["t001.1 by acme/1 is failed: trouble 1", "t001.2 by acme/2", "`switchyard task retry t001`"] {
         assert!(why.contains(words), "{words}: {why}");

@@ -57,6 +57,7 @@ pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, Strin
 use super::{
     change::{ChangeError, With, change_held},
     fault::fault,
+    lost::settled_cost,
     tidy::end_processes,
 };
 use crate::{
@@ -160,7 +161,12 @@ async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> 
             State::Stopping { .. } => {
                 // Until then, it says that it is being stopped: another attempt would work beside what is left.
                 end_processes(context, &record.task.id, record.task.epoch, None).await;
-                let note = RunNote { outcome: Some("cancelled".to_owned()), ..RunNote::default() };
+                let runs = context.store.runs(&record.task.id).await?;
+                let cost = match current(&runs, record.task.epoch) {
+                    Some(run) => settled_cost(context, run).await?,
+                    None => None,
+                };
+                let note = RunNote { outcome: Some("cancelled".to_owned()), cost, ..RunNote::default() };
                 step(context, &record, Event::Stopped, With { note, ..With::default() }).await?
             }
             // Whatever else it is, it is not ours any more. The workspace is removed as an effect, by one process.

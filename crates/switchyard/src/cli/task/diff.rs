@@ -26,7 +26,7 @@ pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
     let diff = input::in_thread(move || {
         let git = Git::default();
         let has = |place: &&PathBuf| [&base, &commit].into_iter().all(|wanted| git.commit_of(place, wanted).is_ok());
-        let found = places.iter().find(has).map(|place| git.diff_of(place, &range)).transpose();
+        let found = places.iter().find(has).map(|place| git.patch_of(place, &range)).transpose();
         found.map_err(|error| Failure::unavailable("git", error, "look into the repository of the task"))
     });
     let Some(diff) = diff.await? else {
@@ -34,8 +34,9 @@ pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
         return Err(Failure::refused(message, format!("see `switchyard task show {id}`")));
     };
     match global.format() {
-        Format::Json => ui::json(&json!({ "id": id, "diff": diff })),
-        Format::People => ui::result(diff.trim_end_matches('\n')),
+        Format::Json => ui::json(&json!({ "id": id, "diff": String::from_utf8_lossy(&diff) })),
+        // As it is: other programs apply it.
+        Format::People => ui::bytes(&diff),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -236,6 +236,41 @@ fn a_contest_that_is_cancelled_ends_its_entries() {
 }
 
 #[test]
+fn what_a_cancelled_entry_has_spent_counts_and_it_is_not_tried_alone() {
+    let yard = Yard::new("contest-spent");
+    let hangs = |said: &[Said]| if is_after_tool(said) { Step::hang_mid_stream() } else { write("40\n") };
+    yard.env.provider.act("alpha", hangs);
+    writes(&yard, "beta", "42\n");
+    let id = contest(&yard, &[]);
+    let first = format!("{id}.1");
+    yard.pulse_until("its second step", || asked(&yard, "alpha") > 1);
+    yard.env.run(&["task", "cancel", &first]).expect_code(0);
+    yard.wait_for_phase(&first, "cancelled");
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!((&task["phase"], &task["contest"]["winner"]), (&json!("done"), &json!(B)), "{task:#}");
+    let spent = |entry: usize| usd(&task["contest"]["entries"][entry]["cost_usd"]);
+    assert!(spent(0) > Nano::ZERO, "its first step was paid: {task:#}");
+    assert_eq!(spent(0) + spent(1), usd(&task["cost_usd"]), "{task:#}");
+    let route = ["route", "--json", "--task-type", "code-review", "Review this"];
+    assert_ne!(yard.env.run(&route).expect_code(0).json()["rule"], "contest", "nothing was shown about the models");
+    let alone = yard.env.run(&["task", "retry", &first]);
+    assert!(alone.expect_code(3).stderr.contains(&format!("task retry {id}")), "{}", alone.stderr);
+}
+
+#[test]
+fn a_contest_that_is_over_before_any_entry_is_done_has_failed() {
+    let yard = Yard::new("contest-late");
+    yard.env.provider.act("alpha", |_| Step::hang_mid_stream());
+    yard.env.provider.act("beta", |_| Step::hang_mid_stream());
+    let id = contest(&yard, &["--deadline", "2s"]);
+    yard.settle();
+    let task = yard.task(&id);
+    assert_eq!(task["phase"], "failed", "{task:#}");
+    assert!(task["reason"].as_str().is_some_and(|why| why.starts_with("timeout: its deadline")), "{task:#}");
+}
+
+#[test]
 fn what_makes_no_contest_is_refused_before_anything_is_added() {
     let yard = Yard::new("contest-usage");
     let refused = |args: &[&str], words: &str| {
@@ -247,7 +282,8 @@ fn what_makes_no_contest_is_refused_before_anything_is_added() {
     refused(&["--strategy", "contest"], "a contest needs 2 to 10 different models, and 0 were named");
     refused(&["--strategy", "contest", "-m", A], "and 1 were named");
     refused(&["--strategy", "contest", "-m", A, "-m", A], "is named twice");
-    refused(&["--strategy", "contest", "-m", A, "-m", "node:fast"], "is no model");
+    refused(&["--strategy", "contest", "-m", A, "-m", "node:fast"], "is no full name of a model");
+    refused(&["--strategy", "contest", "-m", A, "-m", "alpha"], "is no full name of a model");
     refused(&["--strategy", "contest", "-m", A, "-m", B, "--tier", "haiku"], "--tier says nothing");
     refused(&["--strategy", "contest", "-m", A, "-m", B, "--command", "true"], "is about a model");
     refused(&["--strategy", "contest", "-m", A, "-m", B, "--in-place"], "work in place");
