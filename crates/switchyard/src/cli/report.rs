@@ -27,7 +27,7 @@ const ROOM: usize = 100;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// How far it goes back, as in 12h or 7d
+    /// How far it goes back, as in 12h or 7d. The cost counts from the beginning of that quarter of an hour
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration::parse)]
     since: Duration,
 }

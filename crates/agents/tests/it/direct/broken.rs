@@ -10,7 +10,7 @@ use switchyard_core::ErrorClass;
 use switchyard_scripted::Step;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpSocket},
 };
 
 /// Asks a station that always says the same, without retries.
@@ -142,9 +142,10 @@ async fn what_breaks_before_the_answer_is_asked_again() {
 
 #[tokio::test]
 async fn nobody_listens_at_the_address() {
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!("http://{}/v1", free.local_addr().unwrap());
-    drop(free);
+    // Bound and not listening: no other test can be given this port meanwhile.
+    let bound = TcpSocket::new_v4().unwrap();
+    bound.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let base_url = format!("http://{}/v1", bound.local_addr().unwrap());
     let answered = Question::new(&base_url, "go").ask().await;
     assert_eq!((class(&answered), answered.retries, answered.usage_known), (Err(ErrorClass::Network), 1, true));
     let message = answered.outcome.unwrap_err().message;

@@ -110,7 +110,10 @@ async fn ask_model(
     patient.config.dispatch.inactivity_timeout = context.config.supervise.silence;
     let result = dispatch(&patient, &request, &options, &life.sink(), life.stop()).await;
     let mut ended = match result {
-        Ok(report) => from_report(context, &report, deadline.map(|limit| limit.as_millis()), life).await,
+        Ok(report) => {
+            life.answered(&report.text);
+            from_report(context, &report, deadline.map(|limit| limit.as_millis()), life).await
+        }
         Err(refusal) => from_refusal(&refusal, life),
     };
     ended.asked = asked;

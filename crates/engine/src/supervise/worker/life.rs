@@ -96,6 +96,13 @@ impl Life {
         })
     }
 
+    /// The agent has answered. Its words are in the transcript before the task can be done.
+    pub(super) fn answered(&self, text: &str) {
+        if let Ok(mut transcript) = self.shared.transcript.lock() {
+            transcript.answer(text);
+        }
+    }
+
     pub(super) async fn end(self) {
         self.shared.done.cancel();
         if let Ok(mut transcript) = self.shared.transcript.lock() {

@@ -24,11 +24,13 @@ pub(super) struct Transcript {
     file: Option<File>,
     /// What the model has said since its last call of a tool.
     said: String,
+    /// The last text that was written.
+    written: String,
 }
 
 impl Transcript {
     pub(super) fn new(context: &Context, id: &TaskId, epoch: i64) -> Self {
-        Self { path: transcript_file(context, id, epoch), file: None, said: String::new() }
+        Self { path: transcript_file(context, id, epoch), file: None, said: String::new(), written: String::new() }
     }
 
     pub(super) fn note(&mut self, progress: &Progress) {
@@ -49,11 +51,20 @@ impl Transcript {
         self.write(step);
     }
 
+    /// The whole answer, of which events may have brought only a part.
+    pub(super) fn answer(&mut self, text: &str) {
+        if text.trim_start().starts_with(self.said.trim_start()) && !self.written.trim_end().ends_with(text.trim()) {
+            text.clone_into(&mut self.said);
+        }
+        self.flush();
+    }
+
     /// Writes what was said last.
     pub(super) fn flush(&mut self) {
         let said = std::mem::take(&mut self.said);
         if !said.trim().is_empty() {
             self.write(json!({"kind": "text", "text": kept(&said)}));
+            self.written = said;
         }
     }
 
@@ -77,4 +88,39 @@ impl Transcript {
 
 fn kept(text: &str) -> String {
     redact(&text.chars().take(STEP).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_is_written_whole_and_once() {
+        let scratch = switchyard_testkit::Scratch::of_test();
+        for (number, (heard, answer, written)) in [
+            (vec![], "all of it", vec!["all of it"]),
+            (vec!["all "], "all of it", vec!["all of it"]),
+            (vec!["all of it"], "all of it", vec!["all of it"]),
+            (vec!["before, and all of it"], "all of it", vec!["before, and all of it"]),
+            (vec!["part"], "", vec!["part"]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path = scratch.join(number.to_string());
+            let mut transcript =
+                Transcript { path: path.clone(), file: None, said: String::new(), written: String::new() };
+            for text in heard {
+                transcript.note(&Progress::Text(text.to_owned()));
+            }
+            transcript.answer(answer);
+            transcript.answer(answer);
+            let lines = std::fs::read_to_string(path).unwrap();
+            let texts: Vec<String> = lines
+                .lines()
+                .map(|line| serde_json::from_str::<Value>(line).unwrap()["text"].as_str().unwrap().to_owned())
+                .collect();
+            assert_eq!(texts, written, "{answer}");
+        }
+    }
 }
