@@ -5,7 +5,7 @@
 
 use crate::provider_error::{by_status, by_words};
 use serde_json::Value;
-use switchyard_core::ErrorClass;
+use shuntyard_core::ErrorClass;
 
 /// Errors are short; what is longer is an answer.
 const LONGEST: usize = 2000;

@@ -2,8 +2,8 @@
 //!
 //! Only error channels are read here, never a model's text.
 
+use shuntyard_core::{ErrorClass, redact::redact};
 use std::time::Duration;
-use switchyard_core::{ErrorClass, redact::redact};
 
 /// A wait longer than this is an allowance that ran out, not a burst that passes.
 const QUOTA_WAIT: Duration = Duration::from_secs(300);

@@ -7,7 +7,7 @@ use std::{fmt::Write as _, time::Duration};
 /// HMAC's block for SHA-256, in bytes.
 const BLOCK: usize = 64;
 
-/// Posts JSON. With a secret, `X-Switchyard-Signature` is `sha256=` and the HMAC of the body. Redirects are not
+/// Posts JSON. With a secret, `X-Shuntyard-Signature` is `sha256=` and the HMAC of the body. Redirects are not
 /// followed: the message is for this address and no other.
 pub async fn post_signed(url: &str, body: String, secret: Option<&str>, deadline: Duration) -> Result<(), String> {
     install_tls();
@@ -19,7 +19,7 @@ pub async fn post_signed(url: &str, body: String, secret: Option<&str>, deadline
     let mut request = client.post(url).header("content-type", "application/json");
     if let Some(secret) = secret.filter(|secret| !secret.is_empty()) {
         request = request
-            .header("x-switchyard-signature", format!("sha256={}", signature(secret.as_bytes(), body.as_bytes())));
+            .header("x-shuntyard-signature", format!("sha256={}", signature(secret.as_bytes(), body.as_bytes())));
     }
     // The address may carry a token, so it is in no message.
     let response = request

@@ -43,7 +43,7 @@ impl Bare {
         let session = self.post("session", json!({"title": "bare", "permission": deny})).await;
         let id = session["id"].as_str().expect("a session");
         let prompt = json!({
-            "agent": "switchyard-text",
+            "agent": "shuntyard-text",
             "model": {"providerID": "scripted", "modelID": model},
             "parts": [{"type": "text", "text": text}],
         });
@@ -77,7 +77,7 @@ pub async fn direct(base_url: &str, text: &str, calls: usize) {
             "messages": [{"role": "user", "content": text}],
         });
         let request =
-            client.post(format!("{base_url}/chat/completions")).bearer_auth(switchyard_testkit::environment::API_KEY);
+            client.post(format!("{base_url}/chat/completions")).bearer_auth(shuntyard_testkit::environment::API_KEY);
         let answer = request.json(&body).send().await.expect("an answer").text().await.expect("a text");
         assert!(answer.contains("[DONE]"), "{answer}");
     }

@@ -4,12 +4,12 @@ use crate::{
     bare::TARGET,
     figures::{Limits, millis, quantile},
 };
+use shuntyard_scripted::Step;
+use shuntyard_testkit::{TestEnv, environment::finish};
 use std::{
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use switchyard_scripted::Step;
-use switchyard_testkit::{TestEnv, environment::finish};
 
 const RUNS: usize = 60;
 /// OpenCode works on for a moment after an answer; the next run should not pay for the last.
@@ -42,8 +42,7 @@ pub fn measure(env: &TestEnv, limits: &mut Limits) {
         ours.push(began.elapsed());
     }
     println!("text dispatch on a warm server, {RUNS} runs each, alternating with rests; the model answers at once");
-    for (name, times) in [("bare HTTP client (whole process)", &plain), ("switchyard dispatch (whole process)", &ours)]
-    {
+    for (name, times) in [("bare HTTP client (whole process)", &plain), ("shuntyard dispatch (whole process)", &ours)] {
         let (p50, p95) = (quantile(times, 0.5), quantile(times, 0.95));
         println!("  {name:<40} p50 {:>8.2} ms   p95 {:>8.2} ms", millis(p50), millis(p95));
     }

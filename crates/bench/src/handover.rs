@@ -6,14 +6,14 @@ use crate::{
     process::status_megabytes,
 };
 use serde_json::{Value, json};
+use shuntyard_scripted::Step;
+use shuntyard_testkit::TestEnv;
 use std::{
     collections::HashMap,
     io::{BufRead as _, BufReader, Write as _},
     process::{Child, ChildStdin, ChildStdout, Stdio},
     time::{Duration, Instant},
 };
-use switchyard_scripted::Step;
-use switchyard_testkit::TestEnv;
 
 const JOBS: usize = 100;
 const LOOKS: usize = 1000;
@@ -22,7 +22,7 @@ pub fn measure(env: &TestEnv, limits: &mut Limits) {
     env.dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
     let key = env.provider.script("handover", vec![Step::text("an answer"); JOBS]);
     let mut client = Client::start(env);
-    println!("{JOBS} jobs at once from one client of `switchyard mcp`");
+    println!("{JOBS} jobs at once from one client of `shuntyard mcp`");
     let began = Instant::now();
     let start = json!({"kind": "dispatch", "task": key, "model": "scripted/alpha"});
     let started: Vec<i64> = (0..JOBS).map(|_| client.ask("task_start", &start)).collect();
@@ -78,7 +78,7 @@ fn alternative(env: &TestEnv, whole: Duration) {
         drop(one.wait());
     }
     let alone = began.elapsed();
-    show("the same as processes of `switchyard dispatch`", millis(alone), "ms");
+    show("the same as processes of `shuntyard dispatch`", millis(alone), "ms");
     show("ratio", whole.as_secs_f64() / alone.as_secs_f64(), "x");
 }
 

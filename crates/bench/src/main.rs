@@ -1,4 +1,4 @@
-//! Measures Switchyard beside the plain alternative, in one run on one machine, and prints ratios.
+//! Measures Shuntyard beside the plain alternative, in one run on one machine, and prints ratios.
 //!
 //! Called by `scripts/bench` with the path of the release binary and of an empty Rust program, a scratch directory,
 //! and the parts that are wanted.
@@ -24,8 +24,8 @@ mod route;
 mod startup;
 mod workspace;
 
+use shuntyard_testkit::TestEnv;
 use std::process::ExitCode;
-use switchyard_testkit::TestEnv;
 
 const PARTS: [&str; 10] =
     ["start", "route", "learning", "million", "dispatch", "many", "queue", "density", "handover", "workspace"];

@@ -5,9 +5,9 @@ use crate::{
     figures::{Limits, millis, quantile, show},
 };
 use serde_json::{Value, json};
+use shuntyard_scripted::Step;
+use shuntyard_testkit::{TestEnv, environment::finish};
 use std::time::{Duration, Instant};
-use switchyard_scripted::Step;
-use switchyard_testkit::{TestEnv, environment::finish};
 
 const TARGETS: usize = 20;
 const EACH: Duration = Duration::from_secs(2);
@@ -105,6 +105,6 @@ fn overhead(env: &TestEnv, limits: &mut Limits) {
     let (ours, bare) = (between(&ours), between(&bare));
     println!("{CALLS} direct calls one after the other; the model answers at once (p50)");
     show("a bare HTTP client", bare, "ms");
-    show("switchyard, recorded and settled", ours, "ms");
+    show("shuntyard, recorded and settled", ours, "ms");
     limits.hold("added", ours - bare, 2.0, "ms");
 }

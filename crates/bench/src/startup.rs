@@ -17,7 +17,7 @@ pub fn measure(program: &str, empty: &str, limits: &mut Limits) {
     let (ours, nothing) = (quantile(&ours, 0.5), quantile(&nothing, 0.5));
     println!("start, {RUNS} runs each, alternating (p50)");
     show("an empty Rust program", millis(nothing), "ms");
-    show("switchyard --version", millis(ours), "ms");
+    show("shuntyard --version", millis(ours), "ms");
     limits.hold("ratio", millis(ours) / millis(nothing), 2.0, "x");
 }
 

@@ -120,10 +120,10 @@ impl ErrorClass {
     pub fn hint(self) -> &'static str {
         match self {
             Self::AuthMissing => "log the provider in with `opencode auth login`, or set its key in the environment",
-            Self::AuthInvalid => "renew the key with `opencode auth login`, then `switchyard providers check --force`",
-            Self::ModelNotFound => "see what there is with `switchyard models`",
+            Self::AuthInvalid => "renew the key with `opencode auth login`, then `shuntyard providers check --force`",
+            Self::ModelNotFound => "see what there is with `shuntyard models`",
             Self::ProviderNotConnected => {
-                "connect it with `opencode auth login`; `switchyard providers` shows those that are"
+                "connect it with `opencode auth login`; `shuntyard providers` shows those that are"
             }
             Self::RateLimited => "wait a little, or let another model answer with --fallback",
             Self::QuotaExhausted => {
@@ -144,13 +144,13 @@ impl ErrorClass {
             Self::StructuredOutputFailed => "simplify the schema, or name a model that is better at structured output",
             Self::PermissionWaiting => "the run waited for a permission: allow it in OpenCode's configuration",
             Self::CapabilityMissing => {
-                "find one that can with `switchyard models --need vision` (or tools, reasoning, structured)"
+                "find one that can with `shuntyard models --need vision` (or tools, reasoning, structured)"
             }
-            Self::BudgetRefused => "see `switchyard budget status`; raise the limit, or name a cheaper model",
+            Self::BudgetRefused => "see `shuntyard budget status`; raise the limit, or name a cheaper model",
             Self::Cancelled => "run it again when you are ready",
-            Self::OpencodeMissing => "install it with `switchyard opencode install`",
+            Self::OpencodeMissing => "install it with `shuntyard opencode install`",
             Self::OpencodeUnhealthy => {
-                "look at `switchyard opencode status`, then `switchyard opencode stop` and try again"
+                "look at `shuntyard opencode status`, then `shuntyard opencode stop` and try again"
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What Switchyard decides and why, with no IO: no clock, no files, no network, no environment.
+//! What Shuntyard decides and why, with no IO: no clock, no files, no network, no environment.
 //!
 //! Every rule here is a function of its arguments, so that it can be tested with a table.
 

@@ -1,4 +1,4 @@
-//! What a person should do next, from what is here: the last line of `switchyard` without a command.
+//! What a person should do next, from what is here: the last line of `shuntyard` without a command.
 
 use crate::task::Phase;
 
@@ -38,27 +38,27 @@ impl Facts {
         let open: u64 = count(Phase::Queued) + count(Phase::Waiting);
         let known: u64 = self.tasks.iter().map(|(_, count)| count).sum();
         let (command, reason) = if self.configuration == Health::Unusable {
-            ("switchyard config check", "the configuration has to be fixed first".to_owned())
+            ("shuntyard config check", "the configuration has to be fixed first".to_owned())
         } else if self.store == Health::Unusable {
-            ("switchyard doctor", "the store cannot be used".to_owned())
+            ("shuntyard doctor", "the store cannot be used".to_owned())
         } else if self.opencode == Health::Unusable {
-            ("switchyard opencode install", "OpenCode was not found".to_owned())
+            ("shuntyard opencode install", "OpenCode was not found".to_owned())
         } else if self.asking > 0 {
-            ("switchyard status", format!("{} for a permission", tasks(self.asking, "waits", "wait")))
+            ("shuntyard status", format!("{} for a permission", tasks(self.asking, "waits", "wait")))
         } else if blocked > 0 {
-            ("switchyard status", format!("{} for a decision of yours", tasks(blocked, "waits", "wait")))
+            ("shuntyard status", format!("{} for a decision of yours", tasks(blocked, "waits", "wait")))
         } else if running > 0 {
-            ("switchyard status", format!("{} at work", tasks(running, "is", "are")))
+            ("shuntyard status", format!("{} at work", tasks(running, "is", "are")))
         } else if open > 0 {
-            ("switchyard supervise", format!("{} in the queue", tasks(open, "is", "are")))
+            ("shuntyard supervise", format!("{} in the queue", tasks(open, "is", "are")))
         } else if failed > 0 {
-            ("switchyard task list --phase failed", format!("{} failed", tasks(failed, "has", "have")))
+            ("shuntyard task list --phase failed", format!("{} failed", tasks(failed, "has", "have")))
         } else if known > 0 {
-            ("switchyard task add \"…\"", "everything in the queue is done".to_owned())
+            ("shuntyard task add \"…\"", "everything in the queue is done".to_owned())
         } else {
             (
-                "switchyard demo",
-                "it shows all of this without a key; or ask a model: switchyard dispatch \"…\"".to_owned(),
+                "shuntyard demo",
+                "it shows all of this without a key; or ask a model: shuntyard dispatch \"…\"".to_owned(),
             )
         };
         NextStep { command, reason }
@@ -79,21 +79,16 @@ mod tests {
         /// Configuration, OpenCode and store; tasks; the command and a part of the reason.
         type Row = ([Health; 3], &'static [(Phase, u64)], &'static str, &'static str);
         let table: &[Row] = &[
-            ([good, good, good], &[], "switchyard demo", "without a key"),
-            ([bad, bad, bad], &[(Phase::Blocked, 1)], "switchyard config check", "configuration"),
-            ([good, bad, bad], &[], "switchyard doctor", "store"),
-            ([good, bad, good], &[(Phase::Queued, 1)], "switchyard opencode install", "OpenCode"),
-            ([good, good, good], &[(Phase::Queued, 3), (Phase::Blocked, 1)], "switchyard status", "1 task waits for"),
-            (
-                [good, good, good],
-                &[(Phase::Queued, 3), (Phase::Running, 2)],
-                "switchyard status",
-                "2 tasks are at work",
-            ),
-            ([good, good, good], &[(Phase::Queued, 1), (Phase::Waiting, 2)], "switchyard supervise", "3 tasks are in"),
-            ([good, good, good], &[(Phase::Failed, 1)], "switchyard task list --phase failed", "1 task has failed"),
-            ([good, good, good], &[(Phase::Done, 9)], "switchyard task add \"…\"", "done"),
-            ([good, good, good], &[(Phase::Done, 0)], "switchyard demo", "without a key"),
+            ([good, good, good], &[], "shuntyard demo", "without a key"),
+            ([bad, bad, bad], &[(Phase::Blocked, 1)], "shuntyard config check", "configuration"),
+            ([good, bad, bad], &[], "shuntyard doctor", "store"),
+            ([good, bad, good], &[(Phase::Queued, 1)], "shuntyard opencode install", "OpenCode"),
+            ([good, good, good], &[(Phase::Queued, 3), (Phase::Blocked, 1)], "shuntyard status", "1 task waits for"),
+            ([good, good, good], &[(Phase::Queued, 3), (Phase::Running, 2)], "shuntyard status", "2 tasks are at work"),
+            ([good, good, good], &[(Phase::Queued, 1), (Phase::Waiting, 2)], "shuntyard supervise", "3 tasks are in"),
+            ([good, good, good], &[(Phase::Failed, 1)], "shuntyard task list --phase failed", "1 task has failed"),
+            ([good, good, good], &[(Phase::Done, 9)], "shuntyard task add \"…\"", "done"),
+            ([good, good, good], &[(Phase::Done, 0)], "shuntyard demo", "without a key"),
         ];
         for ([configuration, opencode, store], tasks, command, reason) in table {
             let facts = Facts {

@@ -1,16 +1,12 @@
 //! What `docs/states.md` says about tasks is true of `step`.
 //!
-//! The table of moves stands between two markers. `UPDATE_REFERENCES=1 cargo test -p switchyard-core --test references` writes it anew;
+//! The table of moves stands between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard-core --test references` writes it anew;
 //! what stands around it is written by hand, and is looked through here for states that it forgets or invents.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use serde_json::json;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-};
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass,
     pattern::FailureMode,
     pull_request::{Assessed, Assessment, PullRequestState},
@@ -19,8 +15,12 @@ use switchyard_core::{
         Phase, Place, Redelivery, Rules, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
     },
 };
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
-const BEGIN: &str = "<!-- generated: UPDATE_REFERENCES=1 cargo test -p switchyard-core --test references -->\n";
+const BEGIN: &str = "<!-- generated: UPDATE_REFERENCES=1 cargo test -p shuntyard-core --test references -->\n";
 const END: &str = "<!-- end of the generated part -->\n";
 const NOW: i64 = 1_800_000_000_000_000;
 
@@ -171,7 +171,7 @@ fn moves() -> String {
         rests: vec![1],
         trouble_rests: vec![1],
         losses: 1,
-        diagnose: switchyard_core::task::Diagnose::Never,
+        diagnose: shuntyard_core::task::Diagnose::Never,
     };
     let places: BTreeMap<&str, usize> = names().into_iter().zip(0..).collect();
     let mut order: Vec<&str> = events().iter().map(Event::name).collect();
@@ -207,7 +207,7 @@ fn the_moves_are_documented() {
     }
     assert_eq!(
         written, expected,
-        "write it anew with UPDATE_REFERENCES=1 cargo test -p switchyard-core --test references"
+        "write it anew with UPDATE_REFERENCES=1 cargo test -p shuntyard-core --test references"
     );
 }
 

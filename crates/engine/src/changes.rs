@@ -1,8 +1,8 @@
 //! Hears that somebody has written to the store: at once where the system tells it, and now and then anyway.
 
 use crate::Context;
+use shuntyard_host::watch::FileWatch;
 use std::{path::PathBuf, time::Duration};
-use switchyard_host::watch::FileWatch;
 use tokio::time::sleep;
 
 /// How long after the first sign a change can be read, as a rule: SQLite writes first and shows it a moment later.

@@ -2,16 +2,16 @@
 
 use crate::{Context, classification::classified_before, dispatch::Options, experience::repository_name};
 use serde_json::json;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     compare::judge::{Decision, Judgement},
     dispatch::Request,
     route::{ContestAdvice, HeldContest, Selector, advise},
     task::margin,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ContestRecord, Result};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ContestRecord, Result};
+use std::path::Path;
 use uuid::Uuid;
 
 /// Contests that are looked at before a choice.

@@ -2,10 +2,10 @@
 
 use crate::direct::Exchange;
 use secrecy::SecretString;
+use shuntyard_core::config::Config;
+use shuntyard_host::paths::Paths;
+use shuntyard_store::Store;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
-use switchyard_core::config::Config;
-use switchyard_host::paths::Paths;
-use switchyard_store::Store;
 
 #[derive(Debug, Clone)]
 pub struct Context {

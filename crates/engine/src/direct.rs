@@ -2,22 +2,22 @@
 
 use crate::{Context, catalogue::places, recover::recover_abandoned};
 use serde_json::{Map, Value};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
-use switchyard_agents::{
+use shuntyard_agents::{
     openai::{Direct, Provider},
     opencode::catalogue::{Access, NoAccess, accesses},
 };
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     config::Via,
     dispatch::{Mode, Request},
     route::Catalogue,
 };
-use switchyard_store::DispatchRecord;
+use shuntyard_store::DispatchRecord;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 use tokio::sync::OnceCell;
 
 /// Open dispatches that are looked at in one go, at most.

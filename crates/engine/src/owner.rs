@@ -3,8 +3,8 @@
 //! An owner's `host` is the machine's name and its boot, because after a reboot another process can
 //! have the same number and the same start time.
 
-use switchyard_host::{ProcessIdentity, machine};
-use switchyard_store::Owner;
+use shuntyard_host::{ProcessIdentity, machine};
+use shuntyard_store::Owner;
 
 pub(crate) fn this_process() -> std::io::Result<Owner> {
     ProcessIdentity::current().map(owner_of)

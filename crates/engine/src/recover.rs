@@ -6,10 +6,10 @@
 
 use crate::{Context, owner::is_gone, server::endpoint_of, session_cost::read_cost};
 use futures_util::future::BoxFuture;
-use switchyard_agents::opencode::{Client, Endpoint, StopOutcome, read_tree, stop_sessions};
-use switchyard_core::DispatchId;
-use switchyard_host::clock::now_micros;
-use switchyard_store::{
+use shuntyard_agents::opencode::{Client, Endpoint, StopOutcome, read_tree, stop_sessions};
+use shuntyard_core::DispatchId;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{
     AttemptEnd, AttemptRecord, DispatchEnd, DispatchRecord, ErrorKind, Result, RunStatus, SessionState,
 };
 

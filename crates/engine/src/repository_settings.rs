@@ -1,8 +1,8 @@
 //! What the user has set for a repository, by its top directory or by the address of one of its remotes.
 
+use shuntyard_core::config::{Config, Repository, remote_name};
+use shuntyard_host::git::Git;
 use std::path::Path;
-use switchyard_core::config::{Config, Repository, remote_name};
-use switchyard_host::git::Git;
 
 /// Tasks know a repository by its canonical path; a configuration may name a link that leads to it.
 pub(crate) fn settings_of(config: &Config, top: &Path) -> Repository {

@@ -5,13 +5,13 @@
 //! corrects the ledger once. Safe to repeat, and safe when two processes do it at once.
 
 use crate::Context;
-use switchyard_agents::opencode::{Client, TreeUsage, read_steps, read_tree};
-use switchyard_core::{
+use shuntyard_agents::opencode::{Client, TreeUsage, read_steps, read_tree};
+use shuntyard_core::{
     DispatchId, Nano, Usage,
     budget::{Amount, Shown, Steps, shared},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, AttemptRecord, Result, RunStatus};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{AttemptEnd, AttemptRecord, Result, RunStatus};
 
 /// Sessions that are read in one go, at most: those that cannot be known stay, and must not cost a start its time.
 const AT_ONCE: u32 = 50;

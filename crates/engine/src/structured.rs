@@ -6,9 +6,9 @@ use crate::{
     dispatch::{DispatchReport, Learning, Options, Refusal, dispatch},
 };
 use serde_json::Value;
+use shuntyard_agents::opencode::Sink;
+use shuntyard_core::{ErrorClass, dispatch::Request, schema::AnswerSchema};
 use std::sync::Arc;
-use switchyard_agents::opencode::Sink;
-use switchyard_core::{ErrorClass, dispatch::Request, schema::AnswerSchema};
 use tokio_util::sync::CancellationToken;
 
 /// What was said, or why nothing was; and the bill, when there is one.

@@ -1,9 +1,9 @@
 //! Old sessions: archived, with their children, when nobody has used them for some days.
 
 use crate::{Context, session_cost::correct_session};
-use switchyard_agents::opencode::{ApiError, Client, read_tree};
-use switchyard_host::clock::now_micros;
-use switchyard_store::SessionState;
+use shuntyard_agents::opencode::{ApiError, Client, read_tree};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::SessionState;
 
 /// Archives kept sessions of this home, a few at a time. What fails now is tried again next time.
 pub(crate) async fn tidy(context: &Context, client: &Client, home: &str) {

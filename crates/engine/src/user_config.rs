@@ -4,13 +4,13 @@
 //! command makes.
 
 use crate::pack::{PackError, diff::unified_config, disk::Disk};
+use shuntyard_core::config::{Change, ChangeError, set};
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::{
     fs::{self, File},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
-use switchyard_core::config::{Change, ChangeError, set};
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 /// A new file can come to hold addresses with passwords in them, so only its owner reads it.
 const NEW_FILE_MODE: u32 = 0o600;
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn a_new_file_is_private_and_an_old_one_keeps_its_mode_and_its_link() {
-        let scratch = switchyard_testkit::Scratch::of_test();
-        let new = scratch.join("config/switchyard/config.toml");
+        let scratch = shuntyard_testkit::Scratch::of_test();
+        let new = scratch.join("config/shuntyard/config.toml");
         write(&plan(&new, "budget.strict", "true").unwrap()).unwrap();
         assert_eq!((fs::read_to_string(&new).unwrap().as_str(), mode(&new)), ("[budget]\nstrict = true\n", 0o600));
         let kept = scratch.join("dotfiles.toml");
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_change_of_another_process_is_not_undone() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let file = scratch.join("config.toml");
         let first = plan(&file, "budget.strict", "true").unwrap();
         write(&plan(&file, "default_model", "a/b").unwrap()).unwrap();

@@ -65,7 +65,7 @@ pub fn run_guard(own: &Path, grace: Duration, command: OsString, args: Vec<OsStr
     let mut alarms = Alarms::listen().map_err(GuardError::Prepare)?;
     // The child becomes the command by replacing itself, after it has tied its life to ours.
     let child = Command::new(own)
-        .arg0("switchyard")
+        .arg0("shuntyard")
         .args(call::exec_arguments(identity.pid, &command, args))
         .stdin(Stdio::null())
         .process_group(0)

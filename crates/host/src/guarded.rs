@@ -17,7 +17,7 @@ use crate::process::ProcessIdentity;
 use crate::tree::{end_marked, kill_tree};
 
 /// The variable that holds the mark.
-pub const GUARD_MARK: &str = "SWITCHYARD_GUARD";
+pub const GUARD_MARK: &str = "SHUNTYARD_GUARD";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Environment {
@@ -69,7 +69,7 @@ impl GuardedCommand {
         }
         // A group of its own: an interrupt from the terminal reaches the owner, who decides what becomes of this.
         let mut child = command
-            .arg0("switchyard")
+            .arg0("shuntyard")
             .args(guard_arguments(self.grace, &self.program, self.args))
             .envs(self.variables)
             .env(GUARD_MARK, &mark)

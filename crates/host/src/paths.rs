@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const DIRECTORY: &str = "switchyard";
+const DIRECTORY: &str = "shuntyard";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathsError {
@@ -28,7 +28,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// `variable` answers like the process environment. `SWITCHYARD_DATA_DIR` is the data directory itself; the XDG
+    /// `variable` answers like the process environment. `SHUNTYARD_DATA_DIR` is the data directory itself; the XDG
     /// variables name the directory that ours is in, and as their rules demand count only when absolute.
     pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, PathsError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -42,8 +42,8 @@ impl Paths {
         };
         Ok(Self {
             config_dir: base("XDG_CONFIG_HOME", ".config"),
-            data_dir: match set("SWITCHYARD_DATA_DIR") {
-                Some(value) => absolute("SWITCHYARD_DATA_DIR", value)?,
+            data_dir: match set("SHUNTYARD_DATA_DIR") {
+                Some(value) => absolute("SHUNTYARD_DATA_DIR", value)?,
                 None => base("XDG_DATA_HOME", ".local/share"),
             },
             cache_dir: base("XDG_CACHE_HOME", ".cache"),
@@ -114,26 +114,26 @@ mod tests {
         let expect = |config: &str, data: &str, cache: &str| {
             Ok(Paths { config_dir: config.into(), data_dir: data.into(), cache_dir: cache.into() })
         };
-        let plain = expect("/h/.config/switchyard", "/h/.local/share/switchyard", "/h/.cache/switchyard");
+        let plain = expect("/h/.config/shuntyard", "/h/.local/share/shuntyard", "/h/.cache/shuntyard");
         assert_eq!(paths(&[("HOME", "/h")]), plain);
         assert_eq!(paths(&[("HOME", "/h"), ("XDG_CONFIG_HOME", ""), ("XDG_DATA_HOME", "relative")]), plain);
         let xdg = [("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_DATA_HOME", "/d"), ("XDG_CACHE_HOME", "/e")];
-        assert_eq!(paths(&xdg), expect("/c/switchyard", "/d/switchyard", "/e/switchyard"));
-        let own = [("HOME", "/h"), ("XDG_DATA_HOME", "/d"), ("SWITCHYARD_DATA_DIR", "/own")];
-        assert_eq!(paths(&own), expect("/h/.config/switchyard", "/own", "/h/.cache/switchyard"));
+        assert_eq!(paths(&xdg), expect("/c/shuntyard", "/d/shuntyard", "/e/shuntyard"));
+        let own = [("HOME", "/h"), ("XDG_DATA_HOME", "/d"), ("SHUNTYARD_DATA_DIR", "/own")];
+        assert_eq!(paths(&own), expect("/h/.config/shuntyard", "/own", "/h/.cache/shuntyard"));
     }
 
     #[test]
     fn unusable_variables_are_named() {
         assert_eq!(paths(&[]), Err(PathsError::NoHome));
         assert_eq!(paths(&[("HOME", "")]), Err(PathsError::NoHome));
-        let error = paths(&[("HOME", "/h"), ("SWITCHYARD_DATA_DIR", "here")]).unwrap_err();
-        assert_eq!(error.to_string(), "use SWITCHYARD_DATA_DIR: it must be an absolute path, not here");
+        let error = paths(&[("HOME", "/h"), ("SHUNTYARD_DATA_DIR", "here")]).unwrap_err();
+        assert_eq!(error.to_string(), "use SHUNTYARD_DATA_DIR: it must be an absolute path, not here");
     }
 
     #[test]
     fn private_means_private() {
-        let root = switchyard_testkit::Scratch::of_test();
+        let root = shuntyard_testkit::Scratch::of_test();
         let directory = root.path().join("a/b");
         private_dir(&directory).unwrap();
         assert_eq!((mode(&directory), mode(directory.parent().unwrap())), (0o700, 0o700));
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_failed_write_leaves_nothing() {
-        let root = switchyard_testkit::Scratch::of_test();
+        let root = shuntyard_testkit::Scratch::of_test();
         let taken = root.path().join("directory");
         fs::create_dir(&taken).unwrap();
         fs::write(taken.join("file"), "").unwrap();
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn many_writers_leave_one_whole_file() {
-        let root = switchyard_testkit::Scratch::of_test();
+        let root = shuntyard_testkit::Scratch::of_test();
         let file = root.path().join("shared");
         std::thread::scope(|scope| {
             for letter in b'a'..=b'f' {

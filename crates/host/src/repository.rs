@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn a_worktree_belongs_to_the_repository_that_it_was_made_from() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let (main, linked) = (scratch.path().join("main"), scratch.path().join("linked"));
         fs::create_dir_all(main.join(".git/worktrees/linked")).unwrap();
         fs::create_dir_all(main.join("src/deep")).unwrap();

@@ -15,7 +15,7 @@ mod tests {
 
     #[test]
     fn there_is_some_room_and_less_than_the_disk_has() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let free = free_bytes(scratch.path()).unwrap();
         let whole = rustix::fs::statvfs(scratch.path()).unwrap();
         assert!(free > 0 && free <= whole.f_blocks * whole.f_frsize, "{free}");

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn only_a_small_regular_text_is_read() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let at = |name: &str| scratch.path().join(name);
         fs::write(at("text"), "12345678").unwrap();
         fs::write(at("long"), "123456789").unwrap();
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_pipe_that_takes_the_place_of_a_file_does_not_wait() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let path = scratch.path().join("fifo");
         mkfifo(&path);
         assert!(!soon(move || open(&path).unwrap().metadata().unwrap().is_file()));

@@ -9,8 +9,8 @@ use crate::{
     step::Step,
 };
 use axum::http::{HeaderMap, header};
+use shuntyard_core::{Nano, money::Price};
 use std::time::Duration;
-use switchyard_core::{Nano, money::Price};
 
 /// Dollars per million tokens: 3 in, 15 out, 0.30 from the cache, 3.75 into it.
 const USUAL_PRICE: Price = Price {

@@ -3,11 +3,11 @@
 //! A [`Ledger`] is a copy of the book at one moment. Costs are summed exactly and rounded once.
 
 use crate::{openai::Said, script::Matched};
-use std::{sync::Arc, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     Nano, Usage,
     money::{Price, round_exact},
 };
+use std::{sync::Arc, time::Duration};
 
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {

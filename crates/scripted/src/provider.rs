@@ -10,8 +10,8 @@ use crate::{
     server::{Hub, run},
     step::Step,
 };
+use shuntyard_core::money::Price;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
-use switchyard_core::money::Price;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 const LONGEST_SHUTDOWN: Duration = Duration::from_secs(5);

@@ -19,6 +19,7 @@ use axum::{
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
+use shuntyard_core::money::Price;
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -26,7 +27,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use switchyard_core::money::Price;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@
 use crate::Gate;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use switchyard_core::Usage;
+use shuntyard_core::Usage;
 
 /// What the provider does with one request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

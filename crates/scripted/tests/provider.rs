@@ -3,15 +3,15 @@
 
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
+use shuntyard_core::{
+    Nano, Usage,
+    money::{Price, round_exact},
+};
+use shuntyard_scripted::{Answer, Ending, Fault, Matched, Provider, ScriptFile, Step, Tokens};
 use std::{
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
-use switchyard_core::{
-    Nano, Usage,
-    money::{Price, round_exact},
-};
-use switchyard_scripted::{Answer, Ending, Fault, Matched, Provider, ScriptFile, Step, Tokens};
 
 const SOON: Duration = Duration::from_secs(10);
 

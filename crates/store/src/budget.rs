@@ -1,8 +1,8 @@
 //! The rules and periods of a budget, as rows: kept for whoever applies them.
 
 use crate::ledger::SpendKey;
-use switchyard_core::Nano;
-pub use switchyard_core::budget::{Billing, Unit as PeriodUnit};
+use shuntyard_core::Nano;
+pub use shuntyard_core::budget::{Billing, Unit as PeriodUnit};
 
 /// What became of an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

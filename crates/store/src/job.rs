@@ -2,7 +2,7 @@
 
 use crate::Owner;
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ServerId,
     job::{Backend, Choice, JobId, JobKind, JobOrder, JobState},
     route::ModelPolicy,

@@ -3,9 +3,9 @@
 
 use crate::words::words;
 use serde::{Deserialize, Serialize};
+use shuntyard_core::Nano;
+pub use shuntyard_core::budget::{Key as SpendKey, Kind as SpendKind};
 use std::ops::Add;
-use switchyard_core::Nano;
-pub use switchyard_core::budget::{Key as SpendKey, Kind as SpendKind};
 
 /// How long one row of the rollup lasts, in microseconds: a quarter of an hour. Every offset from UTC in use is
 /// a multiple of it, so that a day is a whole number of them wherever it begins.

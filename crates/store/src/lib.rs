@@ -1,4 +1,4 @@
-//! The only meeting point of Switchyard's processes: dispatches with their attempts and money,
+//! The only meeting point of Shuntyard's processes: dispatches with their attempts and money,
 //! OpenCode sessions, the server registry with its leases, which providers can answer, the ledger with
 //! its budget, what was learned from outcomes, tasks, jobs and their workers, and the event log.
 //!
@@ -40,12 +40,12 @@ pub use task::{
 pub use tasks::Tasks;
 
 use async_trait::async_trait;
-use std::fmt::Debug;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ServerId,
     pattern::{Move, Past, Tally},
     task::Effect,
 };
+use std::fmt::Debug;
 
 pub type Result<T> = std::result::Result<T, StoreError>;
 

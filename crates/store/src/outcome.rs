@@ -4,7 +4,7 @@
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass, Nano,
     pattern::{Evidence, FailureMode, Verdict},
 };

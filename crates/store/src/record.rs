@@ -3,7 +3,7 @@
 use crate::{NewOutcome, ledger::Reserve, words::words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass, Nano, ServerId, Usage,
     route::{HealthStatus, Trigger},
 };

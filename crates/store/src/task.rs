@@ -6,7 +6,7 @@
 use crate::{Owner, Reserve, words::words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, Nano,
     pattern::FailureMode,
     task::{Candidate, Change, Effect, Phase, Slot, Task, TaskId},

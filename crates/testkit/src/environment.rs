@@ -3,13 +3,13 @@
 
 use crate::{Outcome, Scratch, SharedProvider, opencode};
 use serde_json::{Value, json};
+use shuntyard_host::tree::end_marked;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
-use switchyard_host::tree::end_marked;
 
 /// The key in the test configuration; it must never be seen anywhere else.
 pub const API_KEY: &str = "sk-test-0123456789abcdef";
@@ -46,7 +46,7 @@ impl TestEnv {
     fn with_opencode(name: &str, program: &str, provider: SharedProvider, binary: &Path) -> Self {
         let scratch = Scratch::new(name);
         let root = scratch.path().to_owned();
-        for directory in ["home/.config/opencode", "home/.config/switchyard", "project", "tmp"] {
+        for directory in ["home/.config/opencode", "home/.config/shuntyard", "project", "tmp"] {
             std::fs::create_dir_all(root.join(directory)).expect("a scratch directory");
         }
         let git = Command::new("git").args(["init", "-q"]).arg(root.join("project")).status().expect("git");
@@ -57,11 +57,11 @@ impl TestEnv {
             ("PATH", std::env::var("PATH").unwrap_or_default()),
             ("HOME", text(&root.join("home"))),
             ("TMPDIR", text(&root.join("tmp"))),
-            ("SWITCHYARD_OPENCODE_BIN", text(binary)),
-            ("SWITCHYARD_SERVER_OWNER_PID", std::process::id().to_string()),
+            ("SHUNTYARD_OPENCODE_BIN", text(binary)),
+            ("SHUNTYARD_SERVER_OWNER_PID", std::process::id().to_string()),
             // A machine that is busy with other tests is no server that hangs.
-            ("SWITCHYARD_SERVER_START_TIMEOUT", "240s".into()),
-            ("SWITCHYARD_SERVER_CALL_TIMEOUT", "40s".into()),
+            ("SHUNTYARD_SERVER_START_TIMEOUT", "240s".into()),
+            ("SHUNTYARD_SERVER_CALL_TIMEOUT", "40s".into()),
             ("OPENCODE_MODELS_PATH", text(&root.join("models.json"))),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1".into()),
             ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1".into()),
@@ -84,7 +84,7 @@ impl TestEnv {
     }
 
     pub fn data_dir(&self) -> PathBuf {
-        self.root.join("home/.local/share/switchyard")
+        self.root.join("home/.local/share/shuntyard")
     }
 
     /// Sets a variable for every command of this environment.
@@ -102,7 +102,7 @@ impl TestEnv {
     }
 
     pub fn write_config(&self, toml: &str) {
-        std::fs::write(self.root.join("home/.config/switchyard/config.toml"), toml)
+        std::fs::write(self.root.join("home/.config/shuntyard/config.toml"), toml)
             .expect("the configuration is written");
     }
 

@@ -30,10 +30,10 @@ pub const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x
 /// How much slower a machine may be that runs many tests at once on few cores.
 const BUSY: u32 = 4;
 
-/// How often a test repeats what happens by chance: a few times in the suite, `SWITCHYARD_CHAOS` times as often for
+/// How often a test repeats what happens by chance: a few times in the suite, `SHUNTYARD_CHAOS` times as often for
 /// `scripts/chaos`.
 pub fn rounds(usual: usize) -> usize {
-    let factor = std::env::var("SWITCHYARD_CHAOS").ok().and_then(|factor| factor.parse().ok());
+    let factor = std::env::var("SHUNTYARD_CHAOS").ok().and_then(|factor| factor.parse().ok());
     usual * factor.unwrap_or(1)
 }
 

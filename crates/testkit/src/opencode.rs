@@ -1,20 +1,20 @@
 //! The OpenCode binaries for tests: the real one, and the fake that starts in milliseconds.
 
+use shuntyard_host::npm::install_opencode;
 use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::OnceLock,
 };
-use switchyard_host::npm::install_opencode;
 
 pub const VERSION: &str = "1.18.33";
 
-/// The real one: what `SWITCHYARD_OPENCODE_BIN` names, or the pinned version, installed from npm by name into the build
+/// The real one: what `SHUNTYARD_OPENCODE_BIN` names, or the pinned version, installed from npm by name into the build
 /// directory and reused by later runs. A test that needs OpenCode fails when it cannot be had; it is never skipped.
 pub fn binary(installs: &Path) -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY
-        .get_or_init(|| match std::env::var_os("SWITCHYARD_OPENCODE_BIN") {
+        .get_or_init(|| match std::env::var_os("SHUNTYARD_OPENCODE_BIN") {
             Some(path) if !path.is_empty() => PathBuf::from(path),
             _ => install_opencode(installs, VERSION, &[], &mut |_| {})
                 .unwrap_or_else(|error| panic!("these tests need OpenCode {VERSION}: {error}")),
@@ -22,11 +22,11 @@ pub fn binary(installs: &Path) -> PathBuf {
         .clone()
 }
 
-/// The fake: what `SWITCHYARD_FAKE_OPENCODE_BIN` names, or the one of this build, brought up to date once for each test
+/// The fake: what `SHUNTYARD_FAKE_OPENCODE_BIN` names, or the one of this build, brought up to date once for each test
 /// process.
 pub fn fake() -> PathBuf {
     static FAKE: OnceLock<PathBuf> = OnceLock::new();
-    FAKE.get_or_init(|| match std::env::var_os("SWITCHYARD_FAKE_OPENCODE_BIN") {
+    FAKE.get_or_init(|| match std::env::var_os("SHUNTYARD_FAKE_OPENCODE_BIN") {
         Some(path) if !path.is_empty() => PathBuf::from(path),
         _ => built(),
     })
@@ -45,7 +45,7 @@ fn built() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     // Together with the binary under test, so that dependencies have the same features and are not compiled again.
-    build.args(["build", "--quiet", "--profile", name, "-p", "switchyard", "-p", "switchyard-testkit"]);
+    build.args(["build", "--quiet", "--profile", name, "-p", "shuntyard", "-p", "shuntyard-testkit"]);
     build.args(["--bin", "fake-opencode"]).env("CARGO_TARGET_DIR", target).current_dir(env!("CARGO_MANIFEST_DIR"));
     let status = build.status().expect("cargo starts");
     assert!(status.success(), "the fake OpenCode cannot be built");

@@ -1,8 +1,8 @@
 //! What a command printed and how it ended.
 
 use serde_json::Value;
-use switchyard_core::{Nano, Usage};
-use switchyard_scripted::Ledger;
+use shuntyard_core::{Nano, Usage};
+use shuntyard_scripted::Ledger;
 
 #[derive(Debug)]
 pub struct Outcome {

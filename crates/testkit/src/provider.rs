@@ -1,5 +1,7 @@
 //! The scripted provider on a thread of its own, so that plain tests can use it.
 
+use shuntyard_core::{Nano, money::Price};
+use shuntyard_scripted::{Ledger, Provider, Said, Step};
 use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{
@@ -9,8 +11,6 @@ use std::{
     },
     time::Duration,
 };
-use switchyard_core::{Nano, money::Price};
-use switchyard_scripted::{Ledger, Provider, Said, Step};
 
 #[derive(Debug, Clone)]
 pub struct SharedProvider {

@@ -1,9 +1,10 @@
 //! Directories for the files of one test: removed when the test has passed, kept and named when it has failed.
 //!
-//! All directories of a test process stand below one of its own, `<executable>-<pid>` in `SWITCHYARD_TEST_DIR` or else in
+//! All directories of a test process stand below one of its own, `<executable>-<pid>` in `SHUNTYARD_TEST_DIR` or else in
 //! `<build directory>/tmp`. A directory that a static holds is never dropped, so a process first removes what dead processes have left: everything of
 //! its own executable, and of others what no failure has marked.
 
+use shuntyard_host::process::ProcessIdentity;
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -11,7 +12,6 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
 };
-use switchyard_host::process::ProcessIdentity;
 
 /// Stands in the directory of a process in which a test has failed.
 const FAILED: &str = "FAILED";
@@ -25,7 +25,7 @@ static PROCESS: LazyLock<PathBuf> = LazyLock::new(|| {
     // Several packages have a test executable of the same name; cargo tells which of them runs.
     let name = std::env::var("CARGO_PKG_NAME").map_or_else(|_| name.to_owned(), |package| format!("{package}-{name}"));
     let depth = if own.parent().is_some_and(|parent| parent.ends_with("deps")) { 3 } else { 2 };
-    let base = std::env::var_os("SWITCHYARD_TEST_DIR")
+    let base = std::env::var_os("SHUNTYARD_TEST_DIR")
         .map_or_else(|| own.ancestors().nth(depth).expect("a build directory").join("tmp"), PathBuf::from);
     sweep(&base, &name);
     let directory = base.join(format!("{name}-{}", std::process::id()));

@@ -4,6 +4,7 @@
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
+use shuntyard_scripted::{Provider, Step};
 use std::{
     io::{BufRead, BufReader},
     net::{Ipv4Addr, SocketAddr},
@@ -11,7 +12,6 @@ use std::{
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
-use switchyard_scripted::{Provider, Step};
 use tempfile::TempDir;
 
 struct Server {

@@ -2,7 +2,7 @@
 
 use super::{ask::Ask, complaint::Complaint};
 use serde::{Deserialize, Serialize};
-use switchyard_core::ErrorClass;
+use shuntyard_core::ErrorClass;
 
 /// How a structured answer is asked for, from the best way to the one that every provider knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,11 +5,11 @@ use crate::{
     opencode::{Failure, GiveUp},
     provider_error::is_quota_wait,
 };
+use shuntyard_core::{ErrorClass, duration};
 use std::{
     hash::{BuildHasher, RandomState},
     time::{Duration, Instant},
 };
-use switchyard_core::{ErrorClass, duration};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);

@@ -3,8 +3,8 @@
 use super::{adapt::StructureForm, heard::Heard, tally::Tally};
 use crate::opencode::{Failure, GiveUp};
 use serde_json::Value;
+use shuntyard_core::{Nano, Usage};
 use std::time::Duration;
-use switchyard_core::{Nano, Usage};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {

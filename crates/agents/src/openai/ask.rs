@@ -3,11 +3,11 @@
 use super::provider::Provider;
 use crate::opencode::{RunLimits, Sink};
 use serde_json::{Map, Value};
+use shuntyard_core::dispatch::Image;
 use std::{
     fmt,
     time::{Duration, Instant},
 };
-use switchyard_core::dispatch::Image;
 use tokio_util::sync::CancellationToken;
 
 /// One prompt for one model. A variant is no part of this wire shape.

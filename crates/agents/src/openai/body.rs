@@ -7,8 +7,8 @@ use super::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::Value;
+use shuntyard_core::dispatch::Image;
 use std::collections::BTreeMap;
-use switchyard_core::dispatch::Image;
 
 /// The name that the wire format asks for.
 const SCHEMA_NAME: &str = "answer";

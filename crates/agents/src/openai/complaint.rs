@@ -2,7 +2,7 @@
 
 use crate::provider_error::{by_status, by_words};
 use serde_json::Value;
-use switchyard_core::ErrorClass;
+use shuntyard_core::ErrorClass;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Complaint {

@@ -1,6 +1,6 @@
 //! Dollars as a decimal text to nano-dollars, without a floating number in between.
 
-use switchyard_core::Nano;
+use shuntyard_core::Nano;
 
 /// Digits that still fit the product below; more of them in a fraction are beyond any meaning.
 const MOST_DIGITS: usize = 24;

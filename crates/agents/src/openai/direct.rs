@@ -16,11 +16,11 @@ use super::{
     provider::Provider,
 };
 use crate::{opencode::Expect, web::install_tls};
+use shuntyard_core::ErrorClass;
 use std::{
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
-use switchyard_core::ErrorClass;
 
 const CONNECT: Duration = Duration::from_secs(15);
 /// Shorter than servers keep an idle connection: one that dies under a request costs a retry.
@@ -87,7 +87,7 @@ fn builder() -> reqwest::ClientBuilder {
         // A redirect would carry the key to another host, or turn the request into one without a body.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
-        .user_agent(concat!("switchyard/", env!("CARGO_PKG_VERSION")))
+        .user_agent(concat!("shuntyard/", env!("CARGO_PKG_VERSION")))
 }
 
 /// One request with all its tries.

@@ -12,11 +12,11 @@ use reqwest::{
     RequestBuilder, Response, Url,
     header::{CONTENT_TYPE, LOCATION},
 };
+use shuntyard_core::ErrorClass;
 use std::{
     error::Error,
     time::{Duration, SystemTime},
 };
-use switchyard_core::ErrorClass;
 
 /// The status is all that counts; its reason is worth a moment, and not a book.
 const REASON_FOLLOWS: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use crate::{
     provider_error::presentable,
 };
 use serde_json::Value;
-use switchyard_core::ErrorClass;
+use shuntyard_core::ErrorClass;
 
 /// The structure that the answer holds, or why it is no success.
 pub(super) fn judge(heard: &Heard, expect: Expect) -> Result<Option<Value>, Failure> {

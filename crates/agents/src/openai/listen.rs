@@ -13,8 +13,8 @@ use super::{
 };
 use crate::opencode::Sink;
 use bytes::Bytes;
+use shuntyard_core::ErrorClass;
 use std::{ops::ControlFlow, time::Duration};
-use switchyard_core::ErrorClass;
 use tokio::time::Instant;
 
 /// Token counts follow the last word at once, or never.

@@ -4,7 +4,7 @@ use super::{
     decimal,
     wire::{Count, Counts},
 };
-use switchyard_core::{Nano, Usage};
+use shuntyard_core::{Nano, Usage};
 
 /// What a provider reports about one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ pub use crate::provider_error::presentable;
 
 use super::types::RunError;
 use crate::provider_error::{by_status, by_words, is_quota_wait};
+use shuntyard_core::ErrorClass;
 use std::time::Duration;
-use switchyard_core::ErrorClass;
 
 /// The class of an error that a message or a `session.error` event carries.
 #[must_use]

@@ -8,8 +8,8 @@ use super::{
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use shuntyard_core::{ModelRef, route::Catalogue};
 use std::{collections::HashMap, path::Path, time::Duration};
-use switchyard_core::{ModelRef, route::Catalogue};
 
 /// Answers of one run that are read one by one, at most.
 const MOST_STEPS: usize = 200;

@@ -4,8 +4,8 @@ use super::{
     classify::{classify_retry, presentable},
     judge::Failure,
 };
+use shuntyard_core::{ErrorClass, Nano, duration};
 use std::time::Duration;
-use switchyard_core::{ErrorClass, Nano, duration};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Timer {

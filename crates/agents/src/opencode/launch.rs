@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// The agent of text dispatches: no tools, and none of OpenCode's long instructions for coding.
-pub const TEXT_AGENT: &str = "switchyard-text";
+pub const TEXT_AGENT: &str = "shuntyard-text";
 
 /// The arguments of `opencode`; the port is chosen by the system.
 pub const SERVE_ARGUMENTS: [&str; 5] = ["serve", "--port", "0", "--hostname", "127.0.0.1"];
 
 /// Where a program that a managed server starts finds what the variables were before we set them.
-pub const OUTER: &str = "SWITCHYARD_OUTER";
+pub const OUTER: &str = "SHUNTYARD_OUTER";
 /// Of our own settings those that say where things are, so that a tool of ours that is started there finds the same
 /// store. None of them is a secret.
-const PLACES: [&str; 2] = ["SWITCHYARD_DATA_DIR", "SWITCHYARD_CONFIG"];
+const PLACES: [&str; 2] = ["SHUNTYARD_DATA_DIR", "SHUNTYARD_CONFIG"];
 
 /// The environment of a managed server: the starter's, without our own settings, plus ours.
 pub fn server_environment(
@@ -28,7 +28,7 @@ pub fn server_environment(
     let mut outer: serde_json::Map<String, Value> =
         PLACES.into_iter().filter_map(|name| Some((name.to_owned(), json!(before(name)?)))).collect();
     let mut variables: Vec<(String, String)> =
-        inherited.iter().filter(|(name, _)| !name.starts_with("SWITCHYARD_")).cloned().collect();
+        inherited.iter().filter(|(name, _)| !name.starts_with("SHUNTYARD_")).cloned().collect();
     let user_content = variables.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT");
     let content = config_content(user_content.map(|(_, content)| content.as_str()));
     let mut set = |name: &str, value: String| {
@@ -43,7 +43,7 @@ pub fn server_environment(
     set("OPENCODE_SERVER_PASSWORD", password.expose_secret().to_owned());
     set("OPENCODE_SERVER_USERNAME", "opencode".to_owned());
     // Any client but OpenCode's own is not offered the question tool, which would wait for a person.
-    set("OPENCODE_CLIENT", "switchyard".to_owned());
+    set("OPENCODE_CLIENT", "shuntyard".to_owned());
     set("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned());
     set("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".to_owned());
     // A plugin's dependency that cannot be fetched must not hold the first prompt for a minute.
@@ -74,7 +74,7 @@ fn config_content(user: Option<&str>) -> String {
 fn text_agent() -> Value {
     json!({
         "mode": "primary",
-        "description": "Answers one prompt without tools (used by switchyard dispatch)",
+        "description": "Answers one prompt without tools (used by shuntyard dispatch)",
         "prompt": "Answer the request directly and completely. You have no tools and no files; work from the request alone.",
         "permission": {"*": "deny", "StructuredOutput": "allow"},
     })
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn our_own_variables_do_not_reach_the_server() {
         let inherited = [
-            ("SWITCHYARD_OPENCODE_PASSWORD", "secret"),
+            ("SHUNTYARD_OPENCODE_PASSWORD", "secret"),
             ("PATH", "/bin"),
             ("OPENCODE_DB", "/shared"),
             ("OPENCODE_SERVER_PASSWORD", "secret"),
@@ -114,7 +114,7 @@ mod tests {
         let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let found = server_environment(inherited, Path::new("/d/1.db"), &SecretString::from("pw"));
         let value = |name: &str| found.iter().filter(|(n, _)| n == name).map(|(_, v)| v.as_str()).collect::<Vec<_>>();
-        assert_eq!(value("SWITCHYARD_OPENCODE_PASSWORD"), Vec::<&str>::new());
+        assert_eq!(value("SHUNTYARD_OPENCODE_PASSWORD"), Vec::<&str>::new());
         assert_eq!(value("PATH"), ["/bin"]);
         assert_eq!(value("OPENCODE_DB"), ["/d/1.db"]);
         assert_eq!(value("OPENCODE_SERVER_PASSWORD"), ["pw"]);

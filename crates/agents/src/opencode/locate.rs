@@ -1,8 +1,8 @@
 //! Finding the OpenCode binary: the configured one, PATH, its usual places, then the managed install.
 
 use super::TESTED_VERSION;
+use shuntyard_host::npm::installed_opencode;
 use std::path::{Path, PathBuf};
-use switchyard_host::npm::installed_opencode;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
@@ -34,7 +34,7 @@ impl FoundIn {
 pub enum NotLocated {
     #[error("the configured OpenCode binary {0} is not an executable file")]
     ConfiguredIsMissing(PathBuf),
-    #[error("OpenCode was not found: not in PATH, not in its usual places, and not installed by Switchyard")]
+    #[error("OpenCode was not found: not in PATH, not in its usual places, and not installed by Shuntyard")]
     Nowhere,
 }
 

@@ -5,8 +5,8 @@ use super::{client::Client, http::ApiError};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use shuntyard_core::ModelRef;
 use std::time::Duration;
-use switchyard_core::ModelRef;
 
 const CALL: Duration = Duration::from_secs(10);
 /// The first call in a directory boots an instance there and may load its plugins.

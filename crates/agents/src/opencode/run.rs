@@ -16,12 +16,12 @@ use super::{
     types::MessageWithParts,
     watch::{Action, Watch},
 };
+use shuntyard_core::{ErrorClass, Nano, Usage};
 use std::{
     pin::pin,
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use switchyard_core::{ErrorClass, Nano, Usage};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio_util::sync::CancellationToken;
 

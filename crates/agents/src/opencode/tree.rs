@@ -2,8 +2,8 @@
 //! its parent, and one message knows only its own step.
 
 use super::{client::Client, http::ApiError, judge::steps, types::Session};
+use shuntyard_core::{Nano, Usage, budget::Steps};
 use std::time::Duration;
-use switchyard_core::{Nano, Usage, budget::Steps};
 
 /// Deeper than any real tree; a loop in the server's answers must still end.
 const MOST_SESSIONS: usize = 500;

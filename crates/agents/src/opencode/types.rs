@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchyard_core::{ModelRef, Nano, Usage};
+use shuntyard_core::{ModelRef, Nano, Usage};
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Session {

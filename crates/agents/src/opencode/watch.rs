@@ -7,11 +7,11 @@ use super::{
     run::{RunLimits, StepLimit},
     types::{Part, Pending, RunError, RunStatus, ServerEvent},
 };
+use shuntyard_core::{ErrorClass, Nano};
 use std::{
     collections::{HashMap, HashSet},
     time::{Duration, Instant},
 };
-use switchyard_core::{ErrorClass, Nano};
 
 /// A tool may be silent for this many times the ordinary patience.
 const TOOL_PATIENCE: u32 = 5;

@@ -2,6 +2,13 @@
 //! files: what is read without a server must be what a server would say.
 
 use serde_json::{Value, json};
+use shuntyard_agents::opencode::{
+    Client, Endpoint,
+    catalogue::{FromFiles, Places, from_files},
+    launch::{SERVE_ARGUMENTS, listening_address},
+};
+use shuntyard_core::route::{Catalogue, Model};
+use shuntyard_testkit::TestEnv;
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
@@ -9,13 +16,6 @@ use std::{
     process::{Child, Command, Stdio},
     time::Duration,
 };
-use switchyard_agents::opencode::{
-    Client, Endpoint,
-    catalogue::{FromFiles, Places, from_files},
-    launch::{SERVE_ARGUMENTS, listening_address},
-};
-use switchyard_core::route::{Catalogue, Model};
-use switchyard_testkit::TestEnv;
 
 const SECRET: &str = "sk-marker-0123456789";
 const PASSWORD: &str = "catalogue-test";
@@ -34,7 +34,7 @@ impl Drop for Server {
 }
 
 fn serve(variables: &BTreeMap<String, String>, env: &TestEnv) -> Server {
-    let mut child = Command::new(&variables["SWITCHYARD_OPENCODE_BIN"])
+    let mut child = Command::new(&variables["SHUNTYARD_OPENCODE_BIN"])
         .args(SERVE_ARGUMENTS)
         .env_clear()
         .envs(variables)

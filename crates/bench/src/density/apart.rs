@@ -2,12 +2,12 @@
 
 use super::{AGENTS, Taken, at_once, git, script, watch::Watch};
 use crate::process::{Running, processor_time_of_ended};
+use shuntyard_testkit::TestEnv;
 use std::{
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
-use switchyard_testkit::TestEnv;
 
 const PATIENCE: Duration = Duration::from_secs(240);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
@@ -41,7 +41,7 @@ pub fn run(env: &TestEnv) -> Taken {
 }
 
 fn command(env: &TestEnv, key: &str, place: &Path) -> Command {
-    let binary = env.variables().find(|(name, _)| *name == "SWITCHYARD_OPENCODE_BIN").expect("OpenCode").1;
+    let binary = env.variables().find(|(name, _)| *name == "SHUNTYARD_OPENCODE_BIN").expect("OpenCode").1;
     let mut command = Command::new(binary);
     // A title of its own, so that no model is asked for one. Its project is where `PWD` says, and runs that share a
     // database can lock each other out.

@@ -7,9 +7,9 @@ mod watch;
 
 use crate::figures::{Limits, show};
 use serde_json::json;
+use shuntyard_scripted::Step;
+use shuntyard_testkit::TestEnv;
 use std::{path::Path, process::Command, time::Duration};
-use switchyard_scripted::Step;
-use switchyard_testkit::TestEnv;
 
 const AGENTS: usize = 10;
 /// Longer than it takes until the last of them has begun.

@@ -3,11 +3,11 @@
 use super::{AGENTS, Taken, at_once, script, watch::Watch};
 use crate::process::Running;
 use serde_json::{Value, json};
+use shuntyard_testkit::TestEnv;
 use std::{
     fmt::Write as _,
     time::{Duration, Instant},
 };
-use switchyard_testkit::TestEnv;
 
 const SETTINGS: &str = "
 [supervise]

@@ -1,12 +1,12 @@
 //! The processes of OpenCode in one environment: how many there are, and what they take at their highest.
 
 use crate::process::{processor_time, proportional_megabytes, status_megabytes};
+use shuntyard_testkit::TestEnv;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     time::Duration,
 };
-use switchyard_testkit::TestEnv;
 
 #[derive(Debug)]
 pub struct Watch {
@@ -23,7 +23,7 @@ pub struct Watch {
 
 impl Watch {
     pub fn new(env: &TestEnv) -> Self {
-        let named = env.variables().find(|(name, _)| *name == "SWITCHYARD_OPENCODE_BIN").expect("OpenCode").1;
+        let named = env.variables().find(|(name, _)| *name == "SHUNTYARD_OPENCODE_BIN").expect("OpenCode").1;
         Self {
             binary: std::fs::canonicalize(named).expect("OpenCode"),
             mark: format!("HOME={}", env.root.join("home").display()),

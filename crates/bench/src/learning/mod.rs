@@ -8,8 +8,8 @@ mod world;
 
 use crate::figures::Limits;
 use policy::{Chooser, Policy};
+use shuntyard_core::config::{Config, Layer, Layered, Origin};
 use simulate::{DAYS, TASKS, simulate, tasks};
-use switchyard_core::config::{Config, Layer, Layered, Origin};
 use world::{Change, PRICES, World};
 
 const SEED: u64 = 2026;

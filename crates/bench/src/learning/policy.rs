@@ -1,7 +1,7 @@
 //! Who gets a task: the ways of choosing that are compared.
 
 use super::world::{Kind, TIERS};
-use switchyard_core::{
+use shuntyard_core::{
     config::{Config, Patterns},
     pattern::{Asked, Tally, explore, follow, recommend},
 };
@@ -15,7 +15,7 @@ pub enum Policy {
     /// The cheapest tier with three outcomes and more than three of four good ones, and nothing more. It tries
     /// neighbours as often as the others do, as it would never see another tier otherwise.
     BareRule,
-    /// What Switchyard does.
+    /// What Shuntyard does.
     Learned,
     /// The same with one more try in the next stronger tier after a failure.
     LearnedEscalating,

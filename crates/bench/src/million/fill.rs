@@ -1,13 +1,13 @@
 //! Half a year of work in twenty repositories with thirty models of six providers, and what it cost.
 
-use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     pattern::{Evidence, FailureMode, Verdict},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{NewOutcome, SpendKey, Store as _, sqlite::SqliteStore};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{NewOutcome, SpendKey, Store as _, sqlite::SqliteStore};
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::path::Path;
 
 pub const DAY: i64 = 86_400_000_000;
 pub const PROVIDERS: usize = 6;

@@ -8,16 +8,16 @@ use crate::{
     startup::time,
 };
 use fill::{DAY, fill, outcome};
+use shuntyard_core::{DispatchId, Nano, Usage};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{
+    AttemptEnd, Begun, Ceiling, Measure, NewAttempt, NewDispatch, Owner, Reserve, RunStatus, SpendKey, SpendKind,
+    Store as _, bucket, sqlite::SqliteStore,
+};
 use std::{
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
-};
-use switchyard_core::{DispatchId, Nano, Usage};
-use switchyard_host::clock::now_micros;
-use switchyard_store::{
-    AttemptEnd, Begun, Ceiling, Measure, NewAttempt, NewDispatch, Owner, Reserve, RunStatus, SpendKey, SpendKind,
-    Store as _, bucket, sqlite::SqliteStore,
 };
 
 const FEW: usize = 1_000;
@@ -37,9 +37,9 @@ pub fn measure(program: &str, scratch: &str, limits: &mut Limits) {
     let homes = [("few", FEW), ("many", MANY)].map(|(name, count)| {
         let home = root.join(name);
         std::fs::create_dir_all(home.join("data")).expect("a directory");
-        std::fs::create_dir_all(home.join(".config/switchyard")).expect("a directory");
-        std::fs::write(home.join(".config/switchyard/config.toml"), SETTINGS).expect("settings");
-        runtime.block_on(fill(&home.join("data/switchyard.db"), count));
+        std::fs::create_dir_all(home.join(".config/shuntyard")).expect("a directory");
+        std::fs::write(home.join(".config/shuntyard/config.toml"), SETTINGS).expect("settings");
+        runtime.block_on(fill(&home.join("data/shuntyard.db"), count));
         configure(program, &home);
         home
     });
@@ -53,7 +53,7 @@ pub fn measure(program: &str, scratch: &str, limits: &mut Limits) {
         limits.hold(&format!("{what}: ratio"), many / few, MOST_RATIO, "x");
     }
     let empty = quantile(&(0..RUNS).map(|_| time(Command::new(program).arg("--version"))).collect::<Vec<_>>(), 0.5);
-    show("switchyard --version (p50)", millis(empty), "ms");
+    show("shuntyard --version (p50)", millis(empty), "ms");
     for (what, arguments) in [
         ("patterns recommend", ["patterns", "recommend", "code-review"].as_slice()),
         ("budget status", ["budget", "status"].as_slice()),
@@ -70,7 +70,7 @@ fn command(program: &str, home: &Path, arguments: &[&str]) -> Command {
         .args(arguments)
         .env_clear()
         .env("HOME", home)
-        .env("SWITCHYARD_DATA_DIR", home.join("data"))
+        .env("SHUNTYARD_DATA_DIR", home.join("data"))
         .current_dir(home);
     command
 }
@@ -103,7 +103,7 @@ async fn write(few: &PathBuf, many: &PathBuf) -> [[Vec<Duration>; 2]; 3] {
     let mut times: [[Vec<Duration>; 2]; 3] = Default::default();
     let mut stores = Vec::new();
     for home in [few, many] {
-        stores.push(SqliteStore::open_existing(&home.join("data/switchyard.db")).await.expect("a store"));
+        stores.push(SqliteStore::open_existing(&home.join("data/shuntyard.db")).await.expect("a store"));
     }
     for index in 0..SINGLE {
         for (place, store) in stores.iter().enumerate() {

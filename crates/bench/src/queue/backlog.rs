@@ -5,9 +5,9 @@ use crate::{
     figures::{Limits, millis, quantile, show},
     process::status_megabytes,
 };
+use shuntyard_core::task::TaskId;
+use shuntyard_testkit::eventually;
 use std::{path::Path, time::Duration};
-use switchyard_core::task::TaskId;
-use switchyard_testkit::eventually;
 
 const FEW: usize = 100;
 const MANY: usize = 100_000;

@@ -2,11 +2,11 @@
 
 use super::{Ours, Pueue};
 use crate::figures::{Limits, fraction_of, show};
+use shuntyard_testkit::eventually;
 use std::{
     path::Path,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use switchyard_testkit::eventually;
 
 const RUNS: u64 = 40;
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,7 +34,7 @@ pub fn measure(ours: &Ours, pueue: &Pueue, stamps: &Path, limits: &mut Limits) {
         immediate.push(start(&stamp("immediate"), |command| pueue.run(&["add", "--immediate", "--", command])));
     }
     println!("from `add` to the start of its command on an idle queue, {RUNS} each, alternating with rests (p50)");
-    let whole = told("switchyard", &own);
+    let whole = told("shuntyard", &own);
     let queued = told("pueue", &queued);
     told("pueue --immediate, past its queue and its limits", &immediate);
     limits.hold_least("ratio", queued / whole, 10.0, "x");

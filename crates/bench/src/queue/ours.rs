@@ -2,15 +2,15 @@
 
 use crate::process::Running;
 use serde_json::json;
+use shuntyard_core::task::{Phase, Task, TaskId};
+use shuntyard_store::{Event, TaskFilter, TaskRecord, Tasks as _, sqlite::SqliteStore};
+use shuntyard_testkit::environment::finish;
 use std::{
     fmt::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use switchyard_core::task::{Phase, Task, TaskId};
-use switchyard_store::{Event, TaskFilter, TaskRecord, Tasks as _, sqlite::SqliteStore};
-use switchyard_testkit::environment::finish;
 use tokio::runtime::Runtime;
 
 const SETTINGS: &str = "
@@ -32,12 +32,12 @@ pub struct Ours {
 
 impl Ours {
     pub fn new(program: &str, root: &Path) -> Self {
-        for directory in ["home/.config/switchyard", "data", "place"] {
+        for directory in ["home/.config/shuntyard", "data", "place"] {
             std::fs::create_dir_all(root.join(directory)).expect("a directory");
         }
-        std::fs::write(root.join("home/.config/switchyard/config.toml"), SETTINGS).expect("settings");
+        std::fs::write(root.join("home/.config/shuntyard/config.toml"), SETTINGS).expect("settings");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let store = runtime.block_on(SqliteStore::open(&root.join("data/switchyard.db"))).expect("a store");
+        let store = runtime.block_on(SqliteStore::open(&root.join("data/shuntyard.db"))).expect("a store");
         Self { root: root.to_owned(), program: program.to_owned(), runtime, store }
     }
 
@@ -48,9 +48,9 @@ impl Ours {
             .env_clear()
             .env("PATH", std::env::var("PATH").unwrap_or_default())
             .env("HOME", self.root.join("home"))
-            .env("SWITCHYARD_DATA_DIR", self.root.join("data"))
+            .env("SHUNTYARD_DATA_DIR", self.root.join("data"))
             // What a measurement that stops half-way has started ends with it.
-            .env("SWITCHYARD_SERVER_OWNER_PID", std::process::id().to_string())
+            .env("SHUNTYARD_SERVER_OWNER_PID", std::process::id().to_string())
             .current_dir(self.root.join("place"))
             .stdin(Stdio::null());
         command

@@ -3,12 +3,12 @@
 use crate::process::Running;
 use jiff::Timestamp;
 use serde_json::Value;
+use shuntyard_testkit::{Outcome, environment::finish, eventually};
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use switchyard_testkit::{Outcome, environment::finish, eventually};
 
 #[derive(Debug)]
 pub struct Pueue {

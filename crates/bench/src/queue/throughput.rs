@@ -6,9 +6,9 @@ use crate::{
     figures::{Limits, millis, quantile, show},
     process::processor_time_of_tree,
 };
+use shuntyard_host::clock::now_micros;
+use shuntyard_testkit::eventually;
 use std::time::Duration;
-use switchyard_host::clock::now_micros;
-use switchyard_testkit::eventually;
 
 const TASKS: u32 = 200;
 /// So many that the slowest hundredth is more than one or two.
@@ -25,7 +25,7 @@ pub fn measure(ours: &Ours, pueue: &Pueue, supervisor: u32, limits: &mut Limits)
     let own = f64::from(TASKS) / ourselves(ours, BATCH, TASKS, "true").as_secs_f64();
     let spent = processor_time_of_tree(supervisor).saturating_sub(before);
     show("pueue", theirs, "/s");
-    show("switchyard", own, "/s");
+    show("shuntyard", own, "/s");
     limits.hold_least("ratio", own / theirs, 10.0, "x");
     show("processor time of ours for each", millis(spent) / f64::from(TASKS), "ms");
     spawns(ours, limits);

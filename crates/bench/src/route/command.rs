@@ -1,4 +1,4 @@
-//! `switchyard route` as a whole process with a warm copy, beside the same binary doing nothing.
+//! `shuntyard route` as a whole process with a warm copy, beside the same binary doing nothing.
 
 use super::{texts::SHORT, world::World};
 use crate::{
@@ -31,7 +31,7 @@ pub fn measure(cases: &[Case<'_>], limits: &mut Limits) {
     }
     let version = millis(quantile(&version, 0.5));
     println!("the command `route` with a warm copy, {RUNS} runs each, alternating (p50)");
-    show("switchyard --version", version, "ms");
+    show("shuntyard --version", version, "ms");
     for (case, times) in cases.iter().zip(&routes) {
         let route = millis(quantile(times, 0.5));
         show(case.name, route, "ms");

@@ -2,13 +2,13 @@
 
 use super::texts::LONG;
 use crate::figures::{Limits, micros, quantile};
+use shuntyard_core::{
+    config::{Config, Layer, Layered, Origin},
+    route::{Advice, Availability, Bar, Catalogue, ModelPolicy, Needs, Question, Selector, classify, resolve},
+};
 use std::{
     hint::black_box,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
-use switchyard_core::{
-    config::{Config, Layer, Layered, Origin},
-    route::{Advice, Availability, Bar, Catalogue, ModelPolicy, Needs, Question, Selector, classify, resolve},
 };
 
 const RUNS: usize = 2000;

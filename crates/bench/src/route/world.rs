@@ -2,12 +2,12 @@
 
 use super::texts::SHORT;
 use serde_json::json;
+use shuntyard_core::route::Catalogue;
+use shuntyard_testkit::{TestEnv, environment::finish};
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
-use switchyard_core::route::Catalogue;
-use switchyard_testkit::{TestEnv, environment::finish};
 
 /// The variable that replaces OpenCode's built-in catalogue in a hermetic environment.
 const CATALOGUE: &str = "OPENCODE_MODELS_PATH";

@@ -7,11 +7,11 @@ mod repository;
 use crate::figures::{Limits, show};
 use disk::own_megabytes;
 use repository::Generated;
+use shuntyard_host::git::{Hooks, Objects, Order, Purpose, Source, Workspace};
 use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
-use switchyard_host::git::{Hooks, Objects, Order, Purpose, Source, Workspace};
 
 /// Of each kind, alternating. The fastest of them counts: what else the disk is doing makes any of them ten times slower,
 /// and none faster.
@@ -95,7 +95,7 @@ fn verification(generated: &Generated) -> (Vec<Duration>, Vec<Duration>) {
         inside.push(time(|| verify(generated, &workspace.directory)).0);
         let checked = || {
             let source = Source::Workspace(&workspace);
-            let checkout = make(generated, source, &generated.place("check"), "switchyard/check", Purpose::Check);
+            let checkout = make(generated, source, &generated.place("check"), "shuntyard/check", Purpose::Check);
             verify(generated, &checkout.directory);
             checkout.remove().expect("it is removed");
         };
@@ -111,7 +111,7 @@ fn verify(generated: &Generated, directory: &Path) {
 
 fn work(generated: &Generated) -> Workspace {
     let destination: PathBuf = generated.place("workspace");
-    make(generated, Source::Repository(&generated.top), &destination, "switchyard/work", Purpose::Work)
+    make(generated, Source::Repository(&generated.top), &destination, "shuntyard/work", Purpose::Work)
 }
 
 fn make(generated: &Generated, source: Source<'_>, to: &Path, branch: &str, purpose: Purpose) -> Workspace {

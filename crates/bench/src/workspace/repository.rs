@@ -2,13 +2,13 @@
 //!
 //! Invariant: no two blobs are alike and none can be compressed, so the pack is as large as it says.
 
+use shuntyard_host::git::Git;
 use std::{
     fs,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
-use switchyard_host::git::Git;
 
 const FILES: usize = 50_000;
 const MEGABYTES: usize = 1000;
@@ -37,10 +37,10 @@ impl Generated {
         let fixed = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")];
         let variables = fixed.map(|(name, value)| (name.into(), value.into())).to_vec();
         let git = Git { variables, ..Git::default() };
-        let (top, files) = (root.join("repository"), size("SWITCHYARD_BENCH_FILES", FILES));
+        let (top, files) = (root.join("repository"), size("SHUNTYARD_BENCH_FILES", FILES));
         let mut generated = Self { git, top, root, files, commits: 0 };
         generated.run(&["init", "--quiet", "--initial-branch=main", "repository"], &generated.root);
-        generated.commits = generated.import(size("SWITCHYARD_BENCH_MB", MEGABYTES) * 1_000_000);
+        generated.commits = generated.import(size("SHUNTYARD_BENCH_MB", MEGABYTES) * 1_000_000);
         generated
     }
 

@@ -49,14 +49,14 @@ fn name(line: &Line) -> String {
 pub fn raise_command(line: &Line) -> String {
     let name = &line.key.name;
     let whose = match line.key.kind {
-        _ if line.period.is_some() => return format!("switchyard budget period {name} --help"),
+        _ if line.period.is_some() => return format!("shuntyard budget period {name} --help"),
         Kind::Overall => "--overall".to_owned(),
         Kind::Provider => name.clone(),
         Kind::Tier => format!("--tier {name}"),
         Kind::Batch => format!("--batch {name}"),
         Kind::Task => format!("--task {name}"),
     };
-    format!("switchyard budget configure {whose} --daily-budget AMOUNT")
+    format!("shuntyard budget configure {whose} --daily-budget AMOUNT")
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
         ] {
             let line = limit(kind, name);
             assert_eq!(no_room(&line, 6_200_000, 10_000_000, &estimate), format!("{begins} {rest}"));
-            assert_eq!(raise_command(&line), format!("switchyard budget configure {command} --daily-budget AMOUNT"));
+            assert_eq!(raise_command(&line), format!("shuntyard budget configure {command} --daily-budget AMOUNT"));
         }
         let allowance = |unit| Line { unit, limit: 40, period: Some(3), ..limit(Kind::Provider, "north") };
         assert_eq!(

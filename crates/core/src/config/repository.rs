@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn only_the_users_own_configuration_names_commands() {
         let text = "[repository.\"/home/ann/app\"]\nsetup = \"npm ci\"\n";
-        assert!(merged(text, Origin::Repository("app/.switchyard".into())).unwrap_err().contains("repository"));
+        assert!(merged(text, Origin::Repository("app/.shuntyard".into())).unwrap_err().contains("repository"));
         let unknown = merged(&text.replace("setup", "setp"), Origin::File("config.toml".into())).unwrap_err();
         assert!(unknown.contains("setp"), "{unknown}");
     }

@@ -19,8 +19,8 @@ fn the_built_in_settings_are_whole() -> Result<(), ConfigError> {
 #[test]
 fn later_layers_win_and_are_named() -> Result<(), ConfigError> {
     let variables = overrides_from_variables(|name| match name {
-        "SWITCHYARD_DISPATCH_AGENT_STEPS" => Some("7".into()),
-        "SWITCHYARD_OPENCODE_URL" => Some("http://127.0.0.1:4096".into()),
+        "SHUNTYARD_DISPATCH_AGENT_STEPS" => Some("7".into()),
+        "SHUNTYARD_OPENCODE_URL" => Some("http://127.0.0.1:4096".into()),
         _ => None,
     });
     let mut layers = vec![file("[dispatch]\nagent_steps = 3\ntext_timeout = \"none\"\n[tiers]\nmine = [\"a/b\"]\n")];
@@ -31,7 +31,7 @@ fn later_layers_win_and_are_named() -> Result<(), ConfigError> {
     assert_eq!(layered.config.server.url, "http://127.0.0.1:4096");
     assert_eq!(layered.config.tiers["mine"], ["a/b"]);
     assert!(layered.config.tiers.contains_key("opus"), "a user's tier is added to the built-in ones");
-    assert_eq!(layered.origins["dispatch.agent_steps"], Origin::Variable("SWITCHYARD_DISPATCH_AGENT_STEPS".into()));
+    assert_eq!(layered.origins["dispatch.agent_steps"], Origin::Variable("SHUNTYARD_DISPATCH_AGENT_STEPS".into()));
     assert_eq!(layered.origins["dispatch.text_timeout"], Origin::File("config.toml".into()));
     Ok(())
 }
@@ -71,7 +71,7 @@ fn faults_name_their_place_and_what_was_meant() {
 
 #[test]
 fn a_repository_cannot_choose_the_program_or_the_server() {
-    let layer = |text: &str| Layer { origin: Origin::Repository(".switchyard/config.toml".into()), text: text.into() };
+    let layer = |text: &str| Layer { origin: Origin::Repository(".shuntyard/config.toml".into()), text: text.into() };
     for (text, key) in [
         ("[server]\nbinary = \"./evil\"\n", "server.binary"),
         ("server.url = \"http://evil\"\n", "server.url"),

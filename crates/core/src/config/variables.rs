@@ -1,13 +1,13 @@
-//! Settings from the environment: `SWITCHYARD_` and the setting's path, dots as underscores.
+//! Settings from the environment: `SHUNTYARD_` and the setting's path, dots as underscores.
 
 use super::{Layer, Origin, layers::BUILT_IN, literal::list, open::is_open, schema::descriptions};
 use toml::{Table, Value};
 
 /// Names that read better than the rule would make them.
 const SHORT_NAMES: [(&str, &str); 3] = [
-    ("SWITCHYARD_STORE", "store.url"),
-    ("SWITCHYARD_OPENCODE_BIN", "server.binary"),
-    ("SWITCHYARD_OPENCODE_URL", "server.url"),
+    ("SHUNTYARD_STORE", "store.url"),
+    ("SHUNTYARD_OPENCODE_BIN", "server.binary"),
+    ("SHUNTYARD_OPENCODE_URL", "server.url"),
 ];
 
 /// One layer for each variable that sets something, in the order of their names.
@@ -20,7 +20,7 @@ pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<
     }
     let mut layers = Vec::new();
     for (path, default) in settings {
-        let long = format!("SWITCHYARD_{}", path.to_uppercase().replace('.', "_"));
+        let long = format!("SHUNTYARD_{}", path.to_uppercase().replace('.', "_"));
         let short = SHORT_NAMES.iter().find(|(_, setting)| *setting == path).map(|(name, _)| (*name).to_owned());
         for name in [Some(long), short].into_iter().flatten() {
             if let Some(value) = lookup(&name).filter(|value| !value.is_empty()) {

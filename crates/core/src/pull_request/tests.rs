@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 fn report() -> Value {
     json!({
         "baseRefName": "main",
-        "headRefName": "switchyard/one",
+        "headRefName": "shuntyard/one",
         "headRefOid": "abc",
         "isDraft": false,
         "mergeCommit": null,

@@ -89,7 +89,7 @@ fn default_model(question: &Question<'_>, mut wish: Wish) -> Result<Resolution, 
 /// The model for requests that name none, and the setting that says so.
 pub(super) fn set_as_default(question: &Question<'_>) -> Option<(ModelRef, &'static str)> {
     let ours = question.config.default_model.parse().ok();
-    ours.map(|model| (model, "`default_model` in Switchyard's configuration")).or_else(|| {
+    ours.map(|model| (model, "`default_model` in Shuntyard's configuration")).or_else(|| {
         let theirs = question.catalogue.default_model.clone();
         theirs.map(|model| (model, "`model` in OpenCode's configuration"))
     })

@@ -169,7 +169,7 @@ pub fn no_winner(contest: &TaskId, entries: &[Entry]) -> String {
         })
         .collect();
     format!(
-        "no entry of the contest can be delivered: {}; `switchyard task retry {contest}` gives them another attempt",
+        "no entry of the contest can be delivered: {}; `shuntyard task retry {contest}` gives them another attempt",
         ends.join("; ")
     )
 }

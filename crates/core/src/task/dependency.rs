@@ -32,7 +32,7 @@ pub fn not_in_base(task: &TaskId, base: &str, dependencies: &[Dependency]) -> Op
     if ways.is_empty() {
         return None;
     }
-    let detail = format!("{}; then `switchyard task retry {task}` merges it", ways.join("; "));
+    let detail = format!("{}; then `shuntyard task retry {task}` merges it", ways.join("; "));
     let signature = format!("dependencies not in {base}: {}", ids.join(" "));
     Some(Failure { mode: FailureMode::Blocked, ..Failure::environment(signature, detail) })
 }

@@ -152,7 +152,7 @@ impl TaskSpec {
     /// The branch that the work of a task is on, unless another branch has that name.
     #[must_use]
     pub fn branch(id: &TaskId) -> String {
-        format!("switchyard/{id}")
+        format!("shuntyard/{id}")
     }
 
     #[must_use]

@@ -2,7 +2,7 @@
 
 use super::recommend::MOST_ALTERNATIVES;
 use serde::Serialize;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     route::{Catalogue, Model, Resolution},
 };

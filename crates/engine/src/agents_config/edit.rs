@@ -2,8 +2,8 @@
 
 use super::{AgentsConfigError, Choice, ConfigFile};
 use crate::pack::{PackError, diff::unified_config, disk::Disk};
+use shuntyard_core::pack::jsonc::{JsoncError, remove_value, set_value};
 use std::os::unix::fs::PermissionsExt;
-use switchyard_core::pack::jsonc::{JsoncError, remove_value, set_value};
 
 /// What a configuration file becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn write(edit: &Edit) -> Result<(), AgentsConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use switchyard_core::config::AgentGroup;
+    use shuntyard_core::config::AgentGroup;
 
     fn choice(model: &str, agents: &[&str]) -> Choice {
         let agents = agents.iter().map(|name| (*name).to_owned()).collect();
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_new_file_is_whole_and_keeps_its_mode_when_changed() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let path = scratch.path().join("deep/opencode.jsonc");
         let file = ConfigFile { path: path.clone(), text: "{\n  \"$schema\": \"s\"\n}\n".into(), exists: false };
         let made = edit(file, &[choice("p/m", &["a"])]).unwrap();

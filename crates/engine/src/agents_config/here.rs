@@ -5,9 +5,9 @@ use crate::{
     dispatch::Refusal,
     server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
 };
+use shuntyard_agents::opencode::{AgentDetails, Client};
+use shuntyard_core::{DispatchId, config::AgentGroup};
 use std::path::Path;
-use switchyard_agents::opencode::{AgentDetails, Client};
-use switchyard_core::{DispatchId, config::AgentGroup};
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

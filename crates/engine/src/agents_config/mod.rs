@@ -21,8 +21,8 @@ pub use prove::{AgentProof, Standing, Thoroughness, prove};
 pub use recommend::{Recommendation, offered, recommend, resolve_named};
 
 use crate::pack::PackError;
+use shuntyard_core::{ModelRef, config::AgentGroup, pack::jsonc::JsoncError};
 use std::path::PathBuf;
-use switchyard_core::{ModelRef, config::AgentGroup, pack::jsonc::JsoncError};
 
 /// The model that a group is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]

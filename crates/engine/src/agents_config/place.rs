@@ -2,8 +2,8 @@
 
 use super::AgentsConfigError;
 use crate::Context;
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::path::{Path, PathBuf};
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 /// A file that is made with nothing else in it.
 const MINIMAL: &str = "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n";
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_nearest_file_up_to_the_root_of_the_repository_is_meant() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let top = scratch.path();
         let deep = top.join("repository/sub/deep");
         std::fs::create_dir_all(&deep).unwrap();

@@ -8,18 +8,18 @@ use crate::{
     owner::this_process,
 };
 use serde_json::json;
-use std::{path::Path, time::Duration};
-use switchyard_agents::opencode::{Approach, NewSession, PermissionRule, Said, read_tree, stop_sessions};
-use switchyard_core::{
+use shuntyard_agents::opencode::{Approach, NewSession, PermissionRule, Said, read_tree, stop_sessions};
+use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
     budget::Urgency,
     dispatch::{Mode, Request},
     route::{Catalogue, Resolution, Selector},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{
     AttemptEnd, Begun, DispatchEnd, NewAttempt, NewDispatch, RunStatus, SessionRecord, SessionState,
 };
+use std::{path::Path, time::Duration};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -164,7 +164,7 @@ async fn hear(asking: &Asking<'_>, id: DispatchId) -> Heard {
         asked = tokio::time::timeout(patience, asked) => match asked {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some((ErrorClass::ServerError, error.to_string())),
-            Err(_) => Some((ErrorClass::Timeout, format!("no answer within {}", switchyard_core::duration::show(patience)))),
+            Err(_) => Some((ErrorClass::Timeout, format!("no answer within {}", shuntyard_core::duration::show(patience)))),
         },
         () = asking.cancel.cancelled() => Some((ErrorClass::Cancelled, "it was cancelled".to_owned())),
     };
@@ -205,9 +205,9 @@ async fn hear(asking: &Asking<'_>, id: DispatchId) -> Heard {
 /// A session that may use no tool, known to the store before anything can cost money.
 async fn open(asking: &Asking<'_>, id: DispatchId) -> Result<String, Refusal> {
     let new = NewSession {
-        title: format!("switchyard {id} probe of {}", asking.agent),
+        title: format!("shuntyard {id} probe of {}", asking.agent),
         permission: vec![PermissionRule::deny("*")],
-        metadata: json!({ "switchyard": { "dispatch": id } }),
+        metadata: json!({ "shuntyard": { "dispatch": id } }),
     };
     let session = asking.desk.client.create_session(&new).await?.id;
     let store = &asking.context.store;

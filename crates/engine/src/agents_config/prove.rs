@@ -9,15 +9,15 @@ use super::{
 };
 use crate::{Context, dispatch::Refusal};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
-use switchyard_agents::opencode::{AgentDetails, AgentMode, Approach, launch::TEXT_AGENT};
-use switchyard_core::{
+use shuntyard_agents::opencode::{AgentDetails, AgentMode, Approach, launch::TEXT_AGENT};
+use shuntyard_core::{
     ModelRef, Nano,
     config::AgentGroup,
     pack::{Frontmatter, jsonc},
     route::Selector,
 };
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
+use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 /// How an agent stands to the model that it should have.

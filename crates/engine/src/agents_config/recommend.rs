@@ -9,12 +9,12 @@ use crate::{
     dispatch::Refusal,
 };
 use serde::Serialize;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     config::{AgentGroup, Capability},
     route::{Needs, Selector},
 };
+use std::path::Path;
 
 /// More than these are no help in choosing.
 pub(super) const MOST_ALTERNATIVES: usize = 5;

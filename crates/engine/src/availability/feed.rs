@@ -3,15 +3,15 @@
 
 use super::Known;
 use crate::Context;
-use std::time::Duration;
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, ModelRef,
     config::Config,
     duration::Limit,
     route::{HealthStatus, Trigger},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{CooldownRecord, HealthRecord, HealthSource};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{CooldownRecord, HealthRecord, HealthSource};
+use std::time::Duration;
 
 /// How an attempt ended, as far as others should know.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ async fn answered(
     source: HealthSource,
     latency: Duration,
     now: i64,
-) -> switchyard_store::Result<()> {
+) -> shuntyard_store::Result<()> {
     let base = model.base();
     let targets: Vec<&str> = known
         .cooldowns
@@ -78,7 +78,7 @@ async fn failed(
     source: HealthSource,
     (class, message, asked_wait): (ErrorClass, &str, Option<Duration>),
     now: i64,
-) -> switchyard_store::Result<()> {
+) -> shuntyard_store::Result<()> {
     if let Some(trigger) = Trigger::of(class)
         && let Some(lasts) = context.config.fallback.cooldowns.after(trigger, asked_wait)
     {

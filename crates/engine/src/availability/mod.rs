@@ -10,12 +10,12 @@ pub use probe::{Check, Freshness, check};
 pub(crate) use renewed::note_refused_key;
 
 use crate::Context;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass,
     route::{Availability, Bar, HealthStatus},
 };
-use switchyard_store::{CooldownRecord, HealthRecord, HealthSource, Result};
+use shuntyard_store::{CooldownRecord, HealthRecord, HealthSource, Result};
+use std::path::Path;
 
 /// What the store knows, as of a moment.
 #[derive(Debug, Clone, Default)]

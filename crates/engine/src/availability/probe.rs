@@ -7,15 +7,15 @@ use crate::{
     catalogue::{self, Extent, Refresh},
     dispatch::{Options, Refusal, dispatch},
 };
-use std::{path::Path, sync::Arc, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, ModelRef,
     dispatch::{Mode, Request},
     nearest::nearest,
     route::{HealthStatus, Provider, Selector, Status},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{HealthRecord, HealthSource};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{HealthRecord, HealthSource};
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 const PROMPT: &str = "Answer with the one word OK.";

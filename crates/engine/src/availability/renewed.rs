@@ -5,17 +5,17 @@
 use super::Known;
 use crate::{Context, catalogue::places};
 use serde::{Deserialize, Serialize};
+use shuntyard_agents::opencode::catalogue::credential_stamp;
+use shuntyard_core::route::{HealthStatus, Trigger};
+use shuntyard_host::{
+    clock::now_micros,
+    paths::{private_dir, write_private},
+};
+use shuntyard_store::Result;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
-use switchyard_agents::opencode::catalogue::credential_stamp;
-use switchyard_core::route::{HealthStatus, Trigger};
-use switchyard_host::{
-    clock::now_micros,
-    paths::{private_dir, write_private},
-};
-use switchyard_store::Result;
 
 /// The credential that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::{BatchReport, TargetReport};
 use serde::Serialize;
-use switchyard_core::compare::{
+use shuntyard_core::compare::{
     consensus::{Counts, Reviewed, Sameness, Severity, consensus, parse},
     escalation::{Decision, Rule, Ruling, Stance},
 };

@@ -8,12 +8,12 @@ use super::{
 use crate::{Context, contests, dispatch::Options};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef, Nano,
     compare::judge::{Decision, Edge, Judgement, PassOutcome},
     dispatch::{Request, Selector},
 };
+use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
 /// What the judge said, with the models by name.

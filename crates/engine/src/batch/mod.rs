@@ -20,12 +20,12 @@ use crate::{
     dispatch::{Options, Refusal, dispatch},
 };
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
-use switchyard_agents::opencode::Sink;
-use switchyard_core::{
+use shuntyard_agents::opencode::Sink;
+use shuntyard_core::{
     ModelRef,
     dispatch::{Request, Selector},
 };
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 

@@ -5,8 +5,7 @@ use crate::{
     dispatch::{DispatchReport, Options},
     structured::{Asked, ask},
 };
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef, Nano, Usage,
     compare::{
         Anonymous, Mask, Names, Pass, Sheet,
@@ -14,6 +13,7 @@ use switchyard_core::{
     },
     dispatch::{Mode, Request, Selector},
 };
+use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

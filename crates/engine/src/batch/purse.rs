@@ -2,7 +2,7 @@
 
 use super::Target;
 use crate::{Context, catalogue::Refresh, choose::surroundings};
-use switchyard_core::{Nano, Usage, dispatch::Request, money::round_exact, route::Catalogue};
+use shuntyard_core::{Nano, Usage, dispatch::Request, money::round_exact, route::Catalogue};
 
 /// What each may cost: its own estimate and an equal part of what is left over. When not even the estimates fit,
 /// nobody is asked.

@@ -4,8 +4,8 @@ use super::Target;
 use crate::dispatch::{DispatchReport, ErrorReport, Refusal, Status};
 use serde::Serialize;
 use serde_json::{Value, json};
+use shuntyard_core::{ErrorClass, Nano, Usage};
 use std::time::Duration;
-use switchyard_core::{ErrorClass, Nano, Usage};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct BatchReport {
@@ -101,7 +101,7 @@ impl RefusedTarget {
                 message: refusal.to_string(),
                 hint: match refusal {
                     Refusal::NotDirect(_) => "leave out --via, or name another model",
-                    _ => class.map_or("see `switchyard models`", ErrorClass::hint),
+                    _ => class.map_or("see `shuntyard models`", ErrorClass::hint),
                 }
                 .to_owned(),
                 retryable: class.is_some_and(ErrorClass::retryable),

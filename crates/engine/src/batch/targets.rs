@@ -7,14 +7,14 @@ use crate::{
     choose::surroundings_for,
     dispatch::{ChosenFor, Refusal},
 };
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     route::{
         Exchange, MODEL, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, Tried, Trigger, next, resolve,
     },
 };
-use switchyard_host::clock::now_micros;
+use shuntyard_host::clock::now_micros;
+use std::path::Path;
 
 /// What a batch is to be sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use crate::{
     supervise::{Notification, again, notify},
 };
 use serde_json::Value;
-use std::time::Duration;
-use switchyard_core::{
+use shuntyard_core::{
     config::micros,
     task::{Effect, Notice},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{Alert, Result, SpendKey};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{Alert, Result, SpendKey};
+use std::time::Duration;
 
 /// A dispatch waits for its notice no longer than this, over all channels.
 const PATIENCE: Duration = Duration::from_secs(5);

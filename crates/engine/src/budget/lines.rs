@@ -1,15 +1,15 @@
 //! The limits that concern a request, with what counts against each now.
 
 use crate::{Context, dispatch::Refusal};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     budget::{Billing, Key, Kind, Line, Unit},
 };
-use switchyard_host::{
+use shuntyard_host::{
     clock::now_micros,
     day::{BadDay, DayClock},
 };
-use switchyard_store::{BudgetPeriod, BudgetRule, Measure, bucket};
+use shuntyard_store::{BudgetPeriod, BudgetRule, Measure, bucket};
 
 /// Whose limits are looked at. Providers and tiers are all looked at, because a choice is still to be made.
 #[derive(Debug, Clone, Copy, Default)]

@@ -11,12 +11,12 @@ pub(crate) use reserve::{OverBudget, Planned, Reservation, reserve_for};
 
 use crate::{Context, dispatch::Options};
 use serde_json::json;
-use switchyard_core::{
+use shuntyard_core::{
     budget::{Billing, Kind, Level, Line, Urgency, advise},
     route::Budget,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::Result;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::Result;
 
 /// Who pays for a choice, and how much that may ask of the limits.
 #[derive(Debug, Clone, Copy, Default)]

@@ -6,7 +6,7 @@
 
 use super::lines::measure_of;
 use crate::{Context, dispatch::Refusal};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     budget::{
         Estimate, History, Key, Kind, Line, Reserving, Unit, Urgency, estimate, no_room, over_max_cost, raise_command,
@@ -14,8 +14,8 @@ use switchyard_core::{
     dispatch::{Mode, Request},
     route::{Model, Resolution},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{Ceiling, Reserve, bucket};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{Ceiling, Reserve, bucket};
 
 /// A week of this model's past in the same mode is what its next attempt is reckoned by.
 const PAST_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
@@ -54,7 +54,7 @@ impl Reservation {
         let Some(line) = self.limits.get(ceiling) else {
             return OverBudget { why: "a limit has no room".into(), next: None };
         };
-        let next = format!("see `switchyard budget status`, or raise the limit with `{}`", raise_command(line));
+        let next = format!("see `shuntyard budget status`, or raise the limit with `{}`", raise_command(line));
         OverBudget { why: no_room(line, settled, reserved, &self.estimate), next: Some(next) }
     }
 }

@@ -11,16 +11,16 @@ use crate::{
     dispatch::Refusal,
     server::{Want, acquire, locate_binary, project_stamps, refresh_instance, release},
 };
+use shuntyard_agents::opencode::{
+    ApiError, Client, Endpoint,
+    catalogue::{Places, from_files},
+};
+use shuntyard_core::DispatchId;
+use shuntyard_host::paths::private_dir;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use switchyard_agents::opencode::{
-    ApiError, Client, Endpoint,
-    catalogue::{Places, from_files},
-};
-use switchyard_core::DispatchId;
-use switchyard_host::paths::private_dir;
 use uuid::Uuid;
 
 /// How long a server may take to tell what it knows, for a command that could do without, and for one that could not.

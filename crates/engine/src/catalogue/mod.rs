@@ -10,12 +10,12 @@ pub use shelf::{Listed, Origin};
 pub(crate) use shelf::Shelf;
 
 use crate::Context;
-use std::{collections::BTreeSet, path::Path};
-use switchyard_agents::opencode::{
+use shuntyard_agents::opencode::{
     ApiError, Client,
     catalogue::{foreign_providers, secret_values, without_secrets},
 };
-use switchyard_core::route::Catalogue;
+use shuntyard_core::route::Catalogue;
+use std::{collections::BTreeSet, path::Path};
 
 /// What a server said not long ago.
 pub(crate) fn from_server_before(context: &Context, shelf: &Shelf) -> Option<Catalogue> {

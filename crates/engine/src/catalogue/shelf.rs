@@ -9,14 +9,14 @@ use crate::{
     server::{fingerprint, locate_binary, project_stamps, short_hash},
 };
 use serde::{Deserialize, Serialize};
+use shuntyard_core::route::Catalogue;
+use shuntyard_host::{
+    clock::now_micros,
+    paths::{private_dir, write_private},
+};
 use std::{
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
-};
-use switchyard_core::route::Catalogue;
-use switchyard_host::{
-    clock::now_micros,
-    paths::{private_dir, write_private},
 };
 
 /// The version of the first line; a file of another version is not read. The bytes that follow it have a version of
@@ -157,8 +157,8 @@ fn read(file: &Path, max_age: Option<Duration>) -> Option<Listed> {
 #[cfg(test)]
 mod tests {
     use super::{Extent, Listed, Origin, Shelf};
+    use shuntyard_core::route::{Catalogue, Model, Provider};
     use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
-    use switchyard_core::route::{Catalogue, Model, Provider};
 
     #[test]
     fn a_copy_is_read_until_it_is_old_damaged_or_of_another_version() {

@@ -3,8 +3,8 @@
 
 use crate::Context;
 use jsonc_parser::ParseOptions;
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::path::{Path, PathBuf};
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 /// The nearest description of the agent that names a model.
 pub(super) fn model_of(context: &Context, directory: &Path, agent: &str) -> Option<String> {
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_is_no_small_regular_file_is_passed_over() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let near = scratch.path().join("near");
         fs::create_dir_all(near.join("agent/directory.md")).unwrap();
         symlink("/dev/zero", near.join("agent/zero.md")).unwrap();

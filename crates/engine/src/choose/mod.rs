@@ -14,13 +14,13 @@ use crate::{
     experience::{self, Trying},
     server::project_stamps,
 };
-use std::path::Path;
-use switchyard_core::ModelRef;
-use switchyard_core::route::{
+use shuntyard_core::ModelRef;
+use shuntyard_core::route::{
     Advice, AgentWish, Catalogue, Classified, ContestAdvice, Exchange, ModelPolicy, Needs, Pattern, Question,
     Resolution, RouteError, Selector, Tried, Trigger, check_names, next, resolve,
 };
-use switchyard_host::clock::now_micros;
+use shuntyard_host::clock::now_micros;
+use std::path::Path;
 
 /// What is to be decided.
 #[derive(Debug, Clone)]

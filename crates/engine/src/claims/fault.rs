@@ -2,13 +2,13 @@
 //! answer, is no fault but an answer.
 
 use crate::supervise::{AddError, ChangeError};
-use std::{io, path::PathBuf};
-use switchyard_core::{
+use shuntyard_core::{
     task::TaskId,
     todo::{ClaimError, CompleteError, EditError},
 };
-use switchyard_host::git::GitError;
-use switchyard_store::StoreError;
+use shuntyard_host::git::GitError;
+use shuntyard_store::StoreError;
+use std::{io, path::PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimFault {

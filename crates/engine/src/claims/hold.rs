@@ -1,11 +1,11 @@
 //! One change of a repository's TODO.md at a time, as far as this machine goes: what others do is settled by git.
 
 use super::{ClaimFault, plumbing::common_directory, shared::Shared};
+use shuntyard_host::bounded::wait_until;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     time::Duration,
 };
-use switchyard_host::bounded::wait_until;
 
 /// Some fetches and pushes of others, each within its deadline.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -18,7 +18,7 @@ pub(super) struct Held {
 
 impl Shared {
     pub(super) fn hold(&self) -> Result<Held, ClaimFault> {
-        let path = common_directory(&self.git, &self.repository)?.join("switchyard-claims.lock");
+        let path = common_directory(&self.git, &self.repository)?.join("shuntyard-claims.lock");
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
         let taken = wait_until(PATIENCE, || match file.try_lock() {
             Ok(()) => Ok(Some(())),

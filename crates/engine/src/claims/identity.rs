@@ -2,11 +2,11 @@
 
 use super::ClaimFault;
 use crate::Context;
-use switchyard_core::todo::Field;
-use switchyard_host::machine;
+use shuntyard_core::todo::Field;
+use shuntyard_host::machine;
 
 /// The variable for one shell, the setting for one user; without both the login and the machine.
-const VARIABLE: &str = "SWITCHYARD_IDENTITY";
+const VARIABLE: &str = "SHUNTYARD_IDENTITY";
 
 pub fn identity(context: &Context) -> Result<String, ClaimFault> {
     let set = context.variable(VARIABLE).or(Some(context.config.supervise.identity.as_str()));
@@ -18,7 +18,7 @@ pub fn identity(context: &Context) -> Result<String, ClaimFault> {
 }
 
 fn own(context: &Context) -> String {
-    let login = context.variable("USER").or_else(|| context.variable("LOGNAME")).unwrap_or("switchyard");
+    let login = context.variable("USER").or_else(|| context.variable("LOGNAME")).unwrap_or("shuntyard");
     let plain = |c: char| if c.is_whitespace() || c.is_control() || c == '`' { '-' } else { c };
     format!("{login}@{}", machine::name()).chars().map(plain).collect()
 }

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{Context, claims::tip::Look, server::short_hash};
 use serde_json::json;
+use shuntyard_core::todo::{Document, Evidence, Field};
+use shuntyard_host::{bounded, clock::now_micros};
 use std::{path::Path, process::Command, time::Duration};
-use switchyard_core::todo::{Document, Evidence, Field};
-use switchyard_host::{bounded, clock::now_micros};
 
-const VARIABLE: &str = "SWITCHYARD_AUTO_ISSUE";
+const VARIABLE: &str = "SHUNTYARD_AUTO_ISSUE";
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The event that tells of an issue that could not be made or changed.
 pub(crate) const ISSUE_FAILED: &str = "todo.issue_failed";

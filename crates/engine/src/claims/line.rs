@@ -1,9 +1,9 @@
 //! Which line of which TODO.md is meant.
 
 use super::{ClaimFault, Issues, write::usual_base};
+use shuntyard_core::task::{Delivered, State, Task, TaskId};
+use shuntyard_host::repository::repository_of;
 use std::path::{Path, PathBuf};
-use switchyard_core::task::{Delivered, State, Task, TaskId};
-use switchyard_host::repository::repository_of;
 
 /// A task's line in the TODO.md at the top of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use crate::{
     Context, settings_of,
     supervise::{NewTaskOrder, cancel},
 };
-use std::{collections::BTreeMap, path::PathBuf};
-use switchyard_core::{
+use shuntyard_core::{
     config::OfflineClaims,
     task::{Agent, Place, TaskId},
     todo::{Blocking, ClaimError, Document, Field, TaskLine},
 };
-use switchyard_host::repository::repository_of;
+use shuntyard_host::repository::repository_of;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// A TODO.md as it is shared now, and the branch that work on it starts from.
 struct File {
@@ -47,7 +47,7 @@ pub async fn link(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<Ne
                 files.insert(top.clone(), read(context, &top, &order.spec.base).await?);
             }
             if let Some(Some(file)) = files.get(&top)
-                && let Some(line) = file.document.task(&id).map_err(switchyard_core::todo::EditError::from)?
+                && let Some(line) = file.document.task(&id).map_err(shuntyard_core::todo::EditError::from)?
             {
                 if order.spec.base.is_empty() {
                     order.spec.base.clone_from(&file.base);

@@ -3,12 +3,12 @@
 //! Invariant: no working tree, no index and no reference of the user's is touched, and the bytes of the file are those
 //! that were given: no filter, no hook and no signature comes in between.
 
+use shuntyard_host::git::{Author, Git, GitError};
 use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
 };
-use switchyard_host::git::{Author, Git, GitError};
 
 /// A file as a commit has it.
 #[derive(Debug, Clone, PartialEq, Eq)]

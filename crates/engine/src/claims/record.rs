@@ -6,8 +6,8 @@
 use super::{ClaimFault, line::Line};
 use crate::{Context, server::short_hash};
 use jiff::Timestamp;
-use switchyard_core::todo::{Field, Moment, TaskLine};
-use switchyard_host::clock::now_micros;
+use shuntyard_core::todo::{Field, Moment, TaskLine};
+use shuntyard_host::clock::now_micros;
 
 /// A claim that was begun so recently is taken up with the same instant: its push may still arrive. In microseconds.
 const STILL_ON_ITS_WAY: i64 = 600_000_000;

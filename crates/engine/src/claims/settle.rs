@@ -8,11 +8,11 @@ use super::{
     write::{Decision, Run, Written, find, write},
 };
 use crate::Context;
-use switchyard_core::{
+use shuntyard_core::{
     task::{Task, TaskId},
     todo::{self, Checkbox, Document, Evidence, Field, Force},
 };
-use switchyard_host::clock::now_micros;
+use shuntyard_host::clock::now_micros;
 
 /// What became of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::{ClaimFault, plumbing::remote_head};
 use crate::{Context, server::short_hash};
+use shuntyard_host::git::{Author, Git, GitError};
 use std::path::{Path, PathBuf};
-use switchyard_host::git::{Author, Git, GitError};
 
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
@@ -32,8 +32,8 @@ impl Shared {
         let (branch, remote) = branch_of(&git, repository, base)?;
         let configured = |key: &str| git.setting(repository, key).ok().flatten().filter(|value| !value.is_empty());
         let author = Author {
-            name: configured("user.name").unwrap_or_else(|| "Switchyard".to_owned()),
-            email: configured("user.email").unwrap_or_else(|| "switchyard@localhost".to_owned()),
+            name: configured("user.name").unwrap_or_else(|| "Shuntyard".to_owned()),
+            email: configured("user.email").unwrap_or_else(|| "shuntyard@localhost".to_owned()),
         };
         let scratch = context.paths.data_dir.join("claims").join(short_hash(&repository.display().to_string()));
         Ok(Self { repository: repository.to_owned(), branch, remote, author, scratch, git })

@@ -12,13 +12,13 @@ use super::{
     write::{Run, blocking, find, usual_base},
 };
 use crate::{Context, owner::here};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     task::TaskId,
     todo::{Document, Presence, StaleVerdict, Traces, is_stale_claim},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::TaskRecord;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::TaskRecord;
+use std::path::Path;
 
 /// A claim that was given back, or would be.
 #[derive(Debug, Clone, PartialEq, Eq)]

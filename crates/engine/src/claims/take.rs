@@ -9,7 +9,7 @@ use super::{
     write::{Decision, Run, Written, find, write},
 };
 use crate::Context;
-use switchyard_core::{
+use shuntyard_core::{
     config::OfflineClaims,
     task::{Task, TaskId},
     todo::{self, Document, Field},

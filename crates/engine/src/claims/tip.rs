@@ -8,12 +8,12 @@ use super::{
     plumbing::{Draft, FileAt, commit, file_at},
     shared::Shared,
 };
-use std::path::Path;
-use switchyard_core::todo::Document;
-use switchyard_host::{
+use shuntyard_core::todo::Document;
+use shuntyard_host::{
     git::{FastForward, Fetched, Pushed},
     paths::private_dir,
 };
+use std::path::Path;
 
 const FILE: &str = "TODO.md";
 

@@ -8,11 +8,11 @@ use super::{
     tip::{Look, Offer, Silence, Unreachable},
 };
 use crate::{Context, in_thread};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     task::TaskId,
     todo::{Document, Edited},
 };
+use std::path::Path;
 
 /// The first try and three more.
 const TRIES: u32 = 4;

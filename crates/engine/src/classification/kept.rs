@@ -3,15 +3,15 @@
 
 use crate::{Context, server::short_hash};
 use serde_json::{Value, json};
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
-use switchyard_core::config::micros;
-use switchyard_host::{
+use shuntyard_core::config::micros;
+use shuntyard_host::{
     clock::now_micros,
     paths::{private_dir, write_private},
     text_file::{MOST_CONFIG_BYTES, read_text},
+};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// How long a failure is believed, in microseconds.

@@ -9,12 +9,12 @@ use crate::{
     structured::{Asked, ask},
 };
 use kept::{Kept, Lookup};
-use std::{future::Future, path::Path, pin::Pin};
-use switchyard_core::{
+use shuntyard_core::{
     dispatch::{Mode, Request},
     duration::Limit,
     route::{Classified, Selector, ask_model, classify, has_hint, model_answer},
 };
+use std::{future::Future, path::Path, pin::Pin};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

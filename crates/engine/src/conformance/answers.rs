@@ -2,10 +2,10 @@
 
 use super::{Seen, Surprise, behaviour::expect_text, station::Station};
 use serde_json::json;
+use shuntyard_agents::opencode::read_tree;
+use shuntyard_core::ErrorClass;
+use shuntyard_scripted::{Step, Tokens};
 use std::fs;
-use switchyard_agents::opencode::read_tree;
-use switchyard_core::ErrorClass;
-use switchyard_scripted::{Step, Tokens};
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn structured_output(station: &Station) -> Result<Seen, Surprise> {
@@ -16,7 +16,7 @@ pub(super) async fn structured_output(station: &Station) -> Result<Seen, Surpris
     let ran = station.send("alpha", key, Some(schema), &CancellationToken::new()).await?;
     match ran.report.verdict.outcome {
         Ok(answer) if answer.structured.as_ref() == Some(&wrong) => Ok(Seen::WorkedAround {
-            how: "Switchyard checks every value against its schema and asks again",
+            how: "Shuntyard checks every value against its schema and asks again",
             detail: "a text in place of a number was accepted: OpenCode does not check the value".into(),
         }),
         Ok(answer) => Err(Surprise(format!("another value came back: {:?}", answer.structured))),

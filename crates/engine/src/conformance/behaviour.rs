@@ -5,13 +5,13 @@ use super::{
     station::{Ran, Station},
 };
 use serde_json::json;
+use shuntyard_agents::opencode::{GiveUp, StopOutcome};
+use shuntyard_core::{ErrorClass, duration};
+use shuntyard_scripted::Step;
 use std::{
     fs,
     time::{Duration, Instant},
 };
-use switchyard_agents::opencode::{GiveUp, StopOutcome};
-use switchyard_core::{ErrorClass, duration};
-use switchyard_scripted::Step;
 use tokio_util::sync::CancellationToken;
 
 /// An abort has to be quicker than this; one that is not followed never ends the answer.
@@ -67,7 +67,7 @@ pub(super) async fn abort(station: &Station) -> Result<Seen, Surprise> {
     let cancel = CancellationToken::new();
     let hanging = async {
         let begun =
-            |ledger: &switchyard_scripted::Ledger| ledger.for_key(key).entries.iter().any(|e| e.status.is_some());
+            |ledger: &shuntyard_scripted::Ledger| ledger.for_key(key).entries.iter().any(|e| e.status.is_some());
         let arrived = station.provider.wait_until(Duration::from_secs(30), begun).await;
         cancel.cancel();
         arrived.map(|_| Instant::now())
@@ -78,7 +78,7 @@ pub(super) async fn abort(station: &Station) -> Result<Seen, Surprise> {
         let seen = format!("{:?} after {}", ran.report.stop, duration::show(took));
         return Err(Surprise(format!("the hanging answer was not ended at once: {seen}")));
     }
-    let closed = |ledger: &switchyard_scripted::Ledger| ledger.for_key(key).entries.iter().all(|e| e.client_closed());
+    let closed = |ledger: &shuntyard_scripted::Ledger| ledger.for_key(key).entries.iter().all(|e| e.client_closed());
     station
         .provider
         .wait_until(AT_ONCE, closed)

@@ -1,11 +1,11 @@
-//! `opencode run` without input. Switchyard never uses it, but people and scripts beside it do, and
+//! `opencode run` without input. Shuntyard never uses it, but people and scripts beside it do, and
 //! it is the quickest sign that the binary as a whole is sound.
 
 use super::{Seen, Surprise, station::Station};
 use crate::server::launch::end;
+use shuntyard_host::{GuardedCommand, guarded::Environment};
+use shuntyard_scripted::Step;
 use std::{ffi::OsString, fs, process::Stdio, time::Duration};
-use switchyard_host::{GuardedCommand, guarded::Environment};
-use switchyard_scripted::Step;
 use tokio::time::{Instant, sleep};
 
 const KEY: &str = "conformance-stdin";
@@ -38,7 +38,7 @@ pub(super) async fn stdin(station: &Station) -> Result<Seen, Surprise> {
         ))),
         (Some(status), false) => Err(Surprise(format!("`opencode run` ended without an answer ({status})"))),
         (None, _) => Ok(Seen::WorkedAround {
-            how: "Switchyard never uses `run`; its servers have no input",
+            how: "Shuntyard never uses `run`; its servers have no input",
             detail: format!("`opencode run` without input had not ended after {} s", PATIENCE.as_secs()),
         }),
     }

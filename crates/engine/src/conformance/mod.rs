@@ -1,4 +1,4 @@
-//! Whether the installed OpenCode still does what Switchyard was built on, found out by running it
+//! Whether the installed OpenCode still does what Shuntyard was built on, found out by running it
 //! against the scripted provider: no key, no network, nothing of the user's touched.
 //!
 //! Invariant: the run ends within its bounds, and what it started and wrote is gone afterwards.

@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Makes it below `temporary`, with the directories `home`, `tmp` and `project` in it.
     pub(crate) fn new(temporary: &Path) -> io::Result<Self> {
-        let root = tempfile::Builder::new().prefix("switchyard-doctor-").tempdir_in(temporary)?.keep();
+        let root = tempfile::Builder::new().prefix("shuntyard-doctor-").tempdir_in(temporary)?.keep();
         // OpenCode compares real paths, and on some systems the temporary directory is a link.
         let scratch = Self { root: fs::canonicalize(&root).unwrap_or(root) };
         for name in ["home", "tmp", "project"] {

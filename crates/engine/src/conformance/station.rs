@@ -8,6 +8,13 @@ use crate::{
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use shuntyard_agents::opencode::{
+    Client, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape,
+    Sink, run_prompt,
+};
+use shuntyard_core::{ModelRef, Nano, money::Price};
+use shuntyard_host::{GuardedChild, git::Git};
+use shuntyard_scripted::{Provider, Step};
 use std::{
     fs,
     net::{Ipv4Addr, SocketAddr},
@@ -15,13 +22,6 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use switchyard_agents::opencode::{
-    Client, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt, Shape,
-    Sink, run_prompt,
-};
-use switchyard_core::{ModelRef, Nano, money::Price};
-use switchyard_host::{GuardedChild, git::Git};
-use switchyard_scripted::{Provider, Step};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -186,7 +186,7 @@ fn environment(site: &Site, scratch: &Scratch, provider: &Provider, database: &s
         ("OPENCODE_CONFIG_CONTENT", configuration(&provider.base_url()).to_string()),
         ("OPENCODE_DB", own(database)),
         ("OPENCODE_MODELS_PATH", own("models.json")),
-        ("OPENCODE_CLIENT", "switchyard".to_owned()),
+        ("OPENCODE_CLIENT", "shuntyard".to_owned()),
         // A registry that nobody serves: nothing here may wait for the network.
         ("npm_config_registry", "http://127.0.0.1:9/".to_owned()),
         ("npm_config_fetch_retries", "0".to_owned()),

@@ -13,8 +13,7 @@ use crate::{
 };
 use futures_util::future::join_all;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
     compare::{
         Label, Mask, Names,
@@ -25,7 +24,8 @@ use switchyard_core::{
     },
     dispatch::{Mode, Request, Selector},
 };
-use switchyard_host::paths::{private_dir, write_private};
+use shuntyard_host::paths::{private_dir, write_private};
+use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -226,7 +226,7 @@ async fn keep(context: &Context, report: &mut CouncilReport) {
         "members": report.members, "rounds": report.transcript.rounds.len(), "ended_because": report.ended_because,
         "calls": report.calls, "cost_usd": report.cost_usd, "transcript": report.transcript_path,
     });
-    let now = switchyard_host::clock::now_micros();
+    let now = shuntyard_host::clock::now_micros();
     if let Err(error) = context.store.append_event(now, "council.finished", &report.id.to_string(), &data).await {
         report.warnings.push(format!("the council could not be recorded: {error}"));
     }

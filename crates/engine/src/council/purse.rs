@@ -7,7 +7,7 @@ use crate::{
     choose::surroundings,
     dispatch::{Options, Refusal},
 };
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     budget::{Kind, Line, Unit, Urgency},
     compare::council::{CouncilEstimate, MemberEstimate, Settings, estimate},
@@ -83,7 +83,7 @@ fn of(
         output_tokens,
         price: catalogue.find(model).map(|found| found.price).unwrap_or_default(),
     };
-    let counts = |model: &&switchyard_core::ModelRef| provider.is_none_or(|name| model.provider == *name);
+    let counts = |model: &&shuntyard_core::ModelRef| provider.is_none_or(|name| model.provider == *name);
     let members: Vec<MemberEstimate> = seats.members.iter().filter(counts).map(member).collect();
     let synthesis = Some(&seats.synthesis).filter(counts).map(member);
     let shown = estimate_tokens(&"x".repeat(settings.characters.min(1_000_000)));

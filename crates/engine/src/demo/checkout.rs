@@ -6,8 +6,8 @@ use super::{
     scratch::{BRANCH, git},
 };
 use serde::Serialize;
+use shuntyard_host::bounded;
 use std::{collections::BTreeMap, process::Command, time::Duration};
-use switchyard_host::bounded;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 

@@ -34,13 +34,13 @@ pub(super) fn hermetic(scratch: &Scratch, search_path: Option<&str>, owner: u32)
         ("PATH".to_owned(), search_path.unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned()),
         ("HOME".to_owned(), text(scratch.home())),
         ("TMPDIR".to_owned(), text(scratch.temporary())),
-        ("SWITCHYARD_CONFIG".to_owned(), text(scratch.config())),
-        ("SWITCHYARD_DATA_DIR".to_owned(), text(scratch.data())),
+        ("SHUNTYARD_CONFIG".to_owned(), text(scratch.config())),
+        ("SHUNTYARD_DATA_DIR".to_owned(), text(scratch.data())),
         ("OPENCODE_MODELS_PATH".to_owned(), text(scratch.empty_catalogue())),
         // OpenCode installs its plugin package in the background; here that must fail, and at once.
         ("npm_config_registry".to_owned(), "http://127.0.0.1:9/".to_owned()),
         ("npm_config_fetch_retries".to_owned(), "0".to_owned()),
-        ("SWITCHYARD_SERVER_OWNER_PID".to_owned(), owner.to_string()),
+        ("SHUNTYARD_SERVER_OWNER_PID".to_owned(), owner.to_string()),
     ]);
     variables
 }

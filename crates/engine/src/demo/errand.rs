@@ -8,12 +8,12 @@ use super::{
 };
 use crate::supervise::{Defaults, NewTaskOrder};
 use serde_json::json;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     budget::Urgency,
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
 };
-use switchyard_scripted::{Said, Step};
+use shuntyard_scripted::{Said, Step};
 
 const CHECK_FILE: &str = "check.sh";
 const COUNT_FILE: &str = "count.sh";

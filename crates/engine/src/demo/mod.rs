@@ -35,6 +35,13 @@ use crate::{
 };
 use environment::hermetic;
 use models::{configuration, opencode_config, price, settings};
+use shuntyard_core::config::ConfigError;
+use shuntyard_host::{
+    git::{Git, GitError},
+    paths::{Paths, write_private},
+};
+use shuntyard_scripted::Provider;
+use shuntyard_store::StoreError;
 use std::{
     ffi::OsString,
     io,
@@ -43,13 +50,6 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use switchyard_core::config::ConfigError;
-use switchyard_host::{
-    git::{Git, GitError},
-    paths::{Paths, write_private},
-};
-use switchyard_scripted::Provider;
-use switchyard_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 /// What a watcher is told while the demo runs.

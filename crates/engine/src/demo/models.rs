@@ -1,12 +1,12 @@
 //! The models of the demo's provider: their names, their prices, and how the tiers lead to them.
 
 use serde_json::{Map, Value, json};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef, Nano,
     config::{Config, ConfigError, Layer, Layered, Origin},
     money::Price,
 };
+use std::path::Path;
 
 pub(super) const PROVIDER: &str = "demo";
 pub(super) const SWIFT: &str = "swift";

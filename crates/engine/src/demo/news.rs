@@ -1,7 +1,7 @@
 //! What happens to a task, as far as somebody who looks on wants to hear of it.
 
-use switchyard_core::task::{Change, TaskId};
-use switchyard_store::{Event, RunRecord};
+use shuntyard_core::task::{Change, TaskId};
+use shuntyard_store::{Event, RunRecord};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskNews {

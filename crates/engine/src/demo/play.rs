@@ -6,15 +6,15 @@ use crate::{
     dispatch::{Options, Refusal, dispatch},
     server::{Want, acquire, release},
 };
+use shuntyard_agents::opencode::Sink;
+use shuntyard_core::DispatchId;
+use shuntyard_scripted::Provider;
 use std::{
     path::Path,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
-use switchyard_agents::opencode::Sink;
-use switchyard_core::DispatchId;
-use switchyard_scripted::Provider;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

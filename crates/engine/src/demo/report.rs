@@ -3,8 +3,8 @@
 use super::{Checkout, Stage, TaskReport, stage::verdict};
 use crate::dispatch::{DispatchReport, Status};
 use serde::Serialize;
+use shuntyard_core::{ErrorClass, Nano};
 use std::path::PathBuf;
-use switchyard_core::{ErrorClass, Nano};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct DemoReport {

@@ -3,16 +3,16 @@
 //! Invariant: nothing of the demo is written anywhere else, so removing this directory removes it all.
 
 use super::DemoError;
+use shuntyard_host::{
+    git::{Author, Git},
+    paths::private_dir,
+};
 use std::{
     collections::BTreeMap,
     ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
-};
-use switchyard_host::{
-    git::{Author, Git},
-    paths::private_dir,
 };
 use tempfile::TempDir;
 
@@ -36,7 +36,7 @@ pub struct Scratch {
 impl Scratch {
     /// Makes the directory where the system keeps temporary files, for this user only.
     pub fn create() -> Result<Self, DemoError> {
-        let directory = tempfile::Builder::new().prefix("switchyard-demo-").tempdir().map_err(DemoError::Scratch)?;
+        let directory = tempfile::Builder::new().prefix("shuntyard-demo-").tempdir().map_err(DemoError::Scratch)?;
         let root = directory.path().canonicalize().map_err(DemoError::Scratch)?;
         Ok(Self { directory, root })
     }
@@ -49,7 +49,7 @@ impl Scratch {
     /// The store of the demo.
     #[must_use]
     pub fn store(&self) -> PathBuf {
-        self.data().join("switchyard.db")
+        self.data().join("shuntyard.db")
     }
 
     pub(super) fn data(&self) -> PathBuf {
@@ -78,7 +78,7 @@ impl Scratch {
 
     /// Our settings, for this process and for the workers.
     pub(super) fn config(&self) -> PathBuf {
-        self.root.join("switchyard.toml")
+        self.root.join("shuntyard.toml")
     }
 
     pub(super) fn make_homes(&self) -> io::Result<()> {
@@ -95,7 +95,7 @@ impl Scratch {
         let broken = format!("#!/bin/sh\n{BROKEN_LINE}\n");
         fs::write(repository.join(FILE), broken).map_err(DemoError::Scratch)?;
         fs::write(repository.join("README.md"), README).map_err(DemoError::Scratch)?;
-        let author = Author { name: "Switchyard demo".into(), email: "demo@switchyard.invalid".into() };
+        let author = Author { name: "Shuntyard demo".into(), email: "demo@shuntyard.invalid".into() };
         git.commit_all(&repository, FIRST_COMMIT, &author)?;
         Ok(())
     }

@@ -6,14 +6,14 @@ use super::{
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::{io, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     dispatch::{Mode, Request, Selector},
     duration::Limit,
     schema::AnswerSchema,
 };
-use switchyard_scripted::Step;
+use shuntyard_scripted::Step;
+use std::{io, time::Duration};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,7 +82,7 @@ impl Stage {
             keep: false,
             agent: None,
             capabilities: Vec::new(),
-            access: switchyard_core::config::Access::Write,
+            access: shuntyard_core::config::Access::Write,
         })
     }
 

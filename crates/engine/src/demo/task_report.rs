@@ -3,12 +3,12 @@
 use super::{DemoError, Errand};
 use crate::Context;
 use serde::Serialize;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     task::{Delivered, Phase, State, TaskId},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{RunRecord, SpendKey, SpendKind, Spent, TaskRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{RunRecord, SpendKey, SpendKind, Spent, TaskRecord};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskReport {

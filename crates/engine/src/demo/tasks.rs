@@ -13,13 +13,13 @@ use crate::{
     owner::{identity_of, this_process},
     supervise::{Told, Watcher, add, cancel, supervise, until_idle},
 };
+use shuntyard_host::{ProcessIdentity, Signal};
+use shuntyard_store::{Event, StoreError};
 use std::{
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
-use switchyard_host::{ProcessIdentity, Signal};
-use switchyard_store::{Event, StoreError};
 use tokio::time::sleep;
 
 /// How often there is a look at what has happened.

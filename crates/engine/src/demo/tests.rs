@@ -11,8 +11,7 @@ use super::{
 };
 use crate::dispatch::{DispatchReport, ErrorReport, Status};
 use serde_json::json;
-use std::{fs, path::Path};
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass, Nano, Usage,
     route::{
         Advice, Availability, Catalogue, Model, ModelPolicy, Provider, Question, Resolution, Rule, Source, Step,
@@ -20,9 +19,10 @@ use switchyard_core::{
     },
     task::{Delivered, Phase, State},
 };
-use switchyard_host::{git::Author, paths::Paths};
-use switchyard_scripted::Said;
-use switchyard_store::Event;
+use shuntyard_host::{git::Author, paths::Paths};
+use shuntyard_scripted::Said;
+use shuntyard_store::Event;
+use std::{fs, path::Path};
 use uuid::Uuid;
 
 fn report(stage: Stage) -> DispatchReport {
@@ -257,7 +257,7 @@ fn a_worker_finds_the_same_places_and_settings() {
     let environment = hermetic(&scratch, None, 1);
     let paths = Paths::new(|name| environment.get(name).map(Into::into)).unwrap();
     assert_eq!(paths.data_dir, scratch.data());
-    assert_eq!(environment["SWITCHYARD_CONFIG"], scratch.config().to_string_lossy());
+    assert_eq!(environment["SHUNTYARD_CONFIG"], scratch.config().to_string_lossy());
 }
 
 #[tokio::test]

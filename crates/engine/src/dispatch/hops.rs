@@ -19,16 +19,16 @@ use crate::{
     direct::{Way, way},
     server::give_up,
 };
-use std::time::Instant;
-use switchyard_agents::opencode::Sink;
-use switchyard_core::{
+use shuntyard_agents::opencode::Sink;
+use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano,
     dispatch::{Mode, Request},
     duration,
     money::Price,
     route::{Model, Resolution, RouteError, Tried, Trigger, next, resolve},
 };
-use switchyard_store::HealthSource;
+use shuntyard_store::HealthSource;
+use std::time::Instant;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 

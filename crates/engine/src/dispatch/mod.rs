@@ -31,13 +31,8 @@ use attempt::twice;
 use futures_util::future::BoxFuture;
 use hops::{Run, run_hops};
 use prepare::{Directory, prepare, prepare_alone};
-use station::{Station, late, leave};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use switchyard_agents::opencode::{ApiError, Approver, Sink};
-use switchyard_core::{
+use shuntyard_agents::opencode::{ApiError, Approver, Sink};
+use shuntyard_core::{
     DispatchId, Nano,
     budget::Urgency,
     config::{self, Via},
@@ -45,8 +40,13 @@ use switchyard_core::{
     duration::Limit,
     route::Exchange,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{DispatchEnd, HealthSource, RunStatus};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{DispatchEnd, HealthSource, RunStatus};
+use station::{Station, late, leave};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -267,7 +267,7 @@ async fn on_server(run: Run<'_>, began: Instant) -> Result<DispatchReport, Refus
     };
     let (mut prepared, warning) = tokio::select! {
         prepared = tokio::time::timeout(READY_WITHIN, preparing) => {
-            prepared.map_err(|_| Refusal::NotReady(switchyard_core::duration::show(READY_WITHIN)))??
+            prepared.map_err(|_| Refusal::NotReady(shuntyard_core::duration::show(READY_WITHIN)))??
         }
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
     };

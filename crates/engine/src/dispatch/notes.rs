@@ -3,13 +3,13 @@
 use super::{attempt::Outcome, hops::Run};
 use crate::availability::Observed;
 use serde_json::json;
-use switchyard_agents::opencode::{GiveUp, Progress, Timer};
-use switchyard_core::{
+use shuntyard_agents::opencode::{GiveUp, Progress, Timer};
+use shuntyard_core::{
     ErrorClass,
     route::{Resolution, Tried, Trigger},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::HealthSource;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::HealthSource;
 
 pub(crate) fn is_total_timeout(outcome: &Outcome) -> bool {
     matches!(&outcome.gave_up, Some(GiveUp::Timeout { timer: Timer::Total, .. }))

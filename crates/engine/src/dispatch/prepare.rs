@@ -11,9 +11,8 @@ use crate::{
     experience::Trying,
     server::{Acquired, project_stamps},
 };
-use std::{collections::BTreeSet, sync::Arc};
-use switchyard_agents::opencode::{ApiError, Client};
-use switchyard_core::{
+use shuntyard_agents::opencode::{ApiError, Client};
+use shuntyard_core::{
     ModelRef,
     budget::{Line, Urgency},
     config::Config,
@@ -21,8 +20,9 @@ use switchyard_core::{
     nearest::nearest,
     route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, resolve},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, SessionState};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ErrorKind, SessionState};
+use std::{collections::BTreeSet, sync::Arc};
 
 /// What a run needs to know of the server, and the choice that was made from it.
 #[derive(Debug)]

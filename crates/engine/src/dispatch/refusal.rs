@@ -1,9 +1,9 @@
 //! Why a request was not sent to any model.
 
 use crate::server::ServerError;
-use switchyard_agents::opencode::ApiError;
-use switchyard_core::{ErrorClass, dispatch::BadRequest, route::RouteError};
-use switchyard_store::StoreError;
+use shuntyard_agents::opencode::ApiError;
+use shuntyard_core::{ErrorClass, dispatch::BadRequest, route::RouteError};
+use shuntyard_store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
@@ -17,7 +17,7 @@ pub enum Refusal {
     UnknownAgent { name: String, known: String },
     #[error("OpenCode has no command `{name}` here; it has: {known}")]
     UnknownCommand { name: String, known: String },
-    #[error("session {0} was not created by Switchyard on this server")]
+    #[error("session {0} was not created by Shuntyard on this server")]
     UnknownSession(String),
     #[error("session {session} lives on the server {server}")]
     ElsewhereSession { session: String, server: String },

@@ -7,14 +7,14 @@ use super::{
 use crate::Context;
 use serde::Serialize;
 use serde_json::Value;
-use std::{path::PathBuf, time::Instant};
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
     dispatch::Request,
     route::{Resolution, Selector},
 };
-use switchyard_host::paths::{private_dir, write_private};
-use switchyard_store::RunStatus;
+use shuntyard_host::paths::{private_dir, write_private};
+use shuntyard_store::RunStatus;
+use std::{path::PathBuf, time::Instant};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -140,7 +140,7 @@ pub(super) fn build(
 fn hint(request: &Request, class: ErrorClass) -> String {
     let routed = !request.selector.is_explicit() && request.selector != Selector::Default;
     if routed && class.hint().contains("--fallback") {
-        return "nobody else could be asked: `switchyard fallback` shows why; name a model with -m, or wait".to_owned();
+        return "nobody else could be asked: `shuntyard fallback` shows why; name a model with -m, or wait".to_owned();
     }
     class.hint().to_owned()
 }

@@ -6,13 +6,13 @@
 use super::refusal::Refusal;
 use crate::{Context, server::Want};
 use serde_json::json;
-use switchyard_agents::opencode::{NewSession, PermissionRule};
-use switchyard_core::{
+use shuntyard_agents::opencode::{NewSession, PermissionRule};
+use shuntyard_core::{
     DispatchId,
     config::Access,
     dispatch::{Mode, Request},
 };
-use switchyard_store::ErrorKind;
+use shuntyard_store::ErrorKind;
 
 /// The server that the request has to go to.
 pub(super) async fn wanted_server(context: &Context, request: &Request, slot: Option<&str>) -> Result<Want, Refusal> {
@@ -32,9 +32,9 @@ pub(super) async fn wanted_server(context: &Context, request: &Request, slot: Op
 pub(super) fn new_session(request: &Request, id: DispatchId) -> NewSession {
     let start: String = request.prompt.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(40).collect();
     NewSession {
-        title: format!("switchyard {id} {start}"),
+        title: format!("shuntyard {id} {start}"),
         permission: permissions(request.mode, request.access),
-        metadata: json!({ "switchyard": { "dispatch": id } }),
+        metadata: json!({ "shuntyard": { "dispatch": id } }),
     }
 }
 
@@ -51,7 +51,7 @@ fn permissions(mode: Mode, access: Access) -> Vec<PermissionRule> {
         // An unattended agent keeps to its directory, does not hand its work on, neither to OpenCode's own agents nor
         // through our tools, and asks nobody.
         (Mode::Agent, Access::Write) => {
-            ["task", "switchyard_*", "external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec()
+            ["task", "shuntyard_*", "external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec()
         }
         (Mode::Agent, Access::Read) => {
             let secrets = SECRET_FILES.map(|pattern| PermissionRule { pattern, ..PermissionRule::deny("read") });

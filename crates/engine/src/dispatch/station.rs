@@ -5,8 +5,8 @@ use crate::{
     Context,
     server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
 };
-use switchyard_agents::opencode::{Client, launch::TEXT_AGENT};
-use switchyard_core::{
+use shuntyard_agents::opencode::{Client, launch::TEXT_AGENT};
+use shuntyard_core::{
     DispatchId,
     dispatch::{Mode, Request},
 };

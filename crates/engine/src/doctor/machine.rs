@@ -2,12 +2,12 @@
 
 use super::{Area, Finding, Patient};
 use crate::{Context, owner::is_gone};
+use shuntyard_host::git::{Git, GitError};
 use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
-use switchyard_host::git::{Git, GitError};
 
 const GIT: Duration = Duration::from_secs(10);
 const MOST: u32 = 1000;
@@ -34,7 +34,7 @@ async fn database(context: &Context) -> Finding {
             Finding::ok(Area::Store, "database", detail)
         }
         Err(error) => Finding::problem(Area::Store, "database", format!("{place} cannot be read: {error}"))
-            .mended_by("export SWITCHYARD_STORE=sqlite:/another/path.db"),
+            .mended_by("export SHUNTYARD_STORE=sqlite:/another/path.db"),
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn tools(patient: &Patient<'_>, has_binary: bool) -> Vec<Findin
     let search_path = patient.environment.get("PATH").map_or("", String::as_str);
     let npm = match (find(search_path, "npm"), has_binary) {
         (Some(path), _) => Finding::ok(Area::Machine, "npm", path.display().to_string()),
-        (None, true) => Finding::ok(Area::Machine, "npm", "not found; only `switchyard opencode install` needs it"),
+        (None, true) => Finding::ok(Area::Machine, "npm", "not found; only `shuntyard opencode install` needs it"),
         (None, false) => {
             let detail = "not found: install Node.js, which brings npm, or OpenCode cannot be installed from here";
             Finding::warning(Area::Machine, "npm", detail)

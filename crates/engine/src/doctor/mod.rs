@@ -14,9 +14,9 @@ use crate::{
     conformance::{self, Check, Site},
 };
 use serde::Serialize;
+use shuntyard_core::{config::Config, redact::redact};
+use shuntyard_host::paths::Paths;
 use std::{collections::BTreeMap, path::Path};
-use switchyard_core::{config::Config, redact::redact};
-use switchyard_host::paths::Paths;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -98,7 +98,7 @@ impl Patient<'_> {
         let set = variables.iter().find(|name| self.environment.get(**name).is_some_and(|value| !value.is_empty()));
         match set {
             Some(variable) => format!("unset {variable}"),
-            None => format!("switchyard config show --origin  # says where {setting} is set"),
+            None => format!("shuntyard config show --origin  # says where {setting} is set"),
         }
     }
 }

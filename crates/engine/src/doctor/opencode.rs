@@ -5,19 +5,19 @@ use crate::{
     conformance::{Scratch, Site},
     server::{locate_with, version_warning},
 };
+use shuntyard_agents::opencode::{
+    TESTED_VERSION,
+    locate::{FoundIn, Located, NotLocated},
+};
+use shuntyard_host::bounded::{self, RunError};
 use std::{
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
 };
-use switchyard_agents::opencode::{
-    TESTED_VERSION,
-    locate::{FoundIn, Located, NotLocated},
-};
-use switchyard_host::bounded::{self, RunError};
 
 const VERSION: Duration = Duration::from_secs(20);
-const INSTALL: &str = "switchyard opencode install";
+const INSTALL: &str = "shuntyard opencode install";
 
 /// A binary that runs.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ fn other_binary(patient: &Patient<'_>) -> String {
     if patient.config.server.binary.is_empty() {
         return INSTALL.to_owned();
     }
-    let variables = ["SWITCHYARD_OPENCODE_BIN", "SWITCHYARD_SERVER_BINARY"];
+    let variables = ["SHUNTYARD_OPENCODE_BIN", "SHUNTYARD_SERVER_BINARY"];
     format!("{}; {INSTALL}", patient.unset(&variables, "server.binary"))
 }
 

@@ -8,13 +8,13 @@ use crate::{
         ServerError, ServerStatus, Want, acquire, project_stamps, refresh_instance, release, statuses, version_warning,
     },
 };
-use switchyard_agents::opencode::ApiError;
-use switchyard_core::{
+use shuntyard_agents::opencode::ApiError;
+use shuntyard_core::{
     DispatchId, duration,
     route::{Catalogue, Provider, Source},
     size,
 };
-use switchyard_store::ServerState;
+use shuntyard_store::ServerState;
 use uuid::Uuid;
 
 /// The server that a dispatch would use now, the managed ones that there are, and the providers.
@@ -84,8 +84,8 @@ fn no_server(patient: &Patient<'_>, error: &ServerError, opencode: &str) -> Find
             .mended_by(format!("{opencode} debug config"));
     }
     let fix = match error {
-        ServerError::Api(ApiError::Unauthorized(_)) => "export SWITCHYARD_OPENCODE_PASSWORD=…".to_owned(),
-        _ => patient.unset(&["SWITCHYARD_OPENCODE_URL", "SWITCHYARD_SERVER_URL"], "server.url"),
+        ServerError::Api(ApiError::Unauthorized(_)) => "export SHUNTYARD_OPENCODE_PASSWORD=…".to_owned(),
+        _ => patient.unset(&["SHUNTYARD_OPENCODE_URL", "SHUNTYARD_SERVER_URL"], "server.url"),
     };
     Finding::problem(Area::Server, "named", error.to_string()).mended_by(fix)
 }
@@ -105,7 +105,7 @@ async fn managed(context: &Context) -> Vec<Finding> {
 fn managed_server(context: &Context, server: &ServerStatus) -> Finding {
     let name = "managed";
     let memory = size::show(server.resident_bytes);
-    let stop = "switchyard opencode stop";
+    let stop = "shuntyard opencode stop";
     match (&server.version, server.record.state) {
         (Some(version), ServerState::Ready | ServerState::Draining) => {
             let unused = match context.config.server.idle_timeout.0 {

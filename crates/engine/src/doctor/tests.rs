@@ -1,10 +1,10 @@
 use super::{server::providers, *};
 use crate::conformance::Outcome;
-use std::{collections::BTreeSet, os::unix::fs::PermissionsExt, path::PathBuf, sync::Mutex};
-use switchyard_core::{
+use shuntyard_core::{
     config::Layered,
     route::{Catalogue, Model, Provider, Source},
 };
+use std::{collections::BTreeSet, os::unix::fs::PermissionsExt, path::PathBuf, sync::Mutex};
 
 fn diagnosis(findings: &[(Area, State)], failing: Option<&'static str>) -> Diagnosis {
     let findings = findings.iter().map(|(area, state)| Finding::new(*area, "it", *state, "")).collect();
@@ -86,7 +86,7 @@ fn paths_are_quoted_for_a_shell() {
 /// A machine without OpenCode, with a broken store, broken settings and an open data directory.
 #[tokio::test]
 async fn everything_that_can_be_seen_is_seen_when_all_else_is_broken() {
-    let root = switchyard_testkit::Scratch::of_test();
+    let root = shuntyard_testkit::Scratch::of_test();
     std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut config = Layered::merge(&[]).unwrap().config;
     config.server.binary = "/no/such/opencode".to_owned();

@@ -6,13 +6,13 @@ use crate::{
     classification::classified_before,
     dispatch::{Hops, Learning, Made, is_total_timeout},
 };
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId,
     dispatch::{Request, Selector},
     pattern::{Deadline, Evidence, FailureMode, Verdict, remembered},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::NewOutcome;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::NewOutcome;
 
 /// One outcome for each attempt that says something. A run that somebody ended says nothing.
 pub(crate) fn learned(

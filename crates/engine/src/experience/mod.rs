@@ -8,14 +8,14 @@ pub(crate) use replay::asked_by_text;
 pub use replay::replay_past;
 
 use crate::Context;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     config::Config,
     pattern::{Asked, Exploration, Followed, Recommendation, Tally, explore, follow, recommend},
     route::{Pattern, Selector, hard_mark},
 };
-use switchyard_host::{clock::now_micros, repository::repository_of};
-use switchyard_store::Result;
+use shuntyard_host::{clock::now_micros, repository::repository_of};
+use shuntyard_store::Result;
+use std::path::Path;
 use uuid::Uuid;
 
 /// Outcomes that are older than so many half-lives count next to nothing, and are not read.

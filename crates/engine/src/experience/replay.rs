@@ -2,13 +2,13 @@
 
 use crate::{Context, catalogue::Refresh, choose::surroundings, dispatch::Refusal};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::Path};
-use switchyard_core::{
+use shuntyard_core::{
     config::Config,
     pattern::{Chosen, Past, Replay, replay},
     route::{Advice, Availability, ModelPolicy, Needs, Question, Selector, TagRef, resolve},
 };
-use switchyard_host::clock::now_micros;
+use shuntyard_host::clock::now_micros;
+use std::{collections::BTreeMap, path::Path};
 
 /// What is kept of a request whose text chose.
 const BY_TEXT: &str = "route";

@@ -2,9 +2,9 @@
 
 use super::JobError;
 use crate::Context;
+use shuntyard_core::{dispatch::Image, size};
+use shuntyard_host::paths::{private_dir, write_private};
 use std::path::{Path, PathBuf};
-use switchyard_core::{dispatch::Image, size};
-use switchyard_host::paths::{private_dir, write_private};
 use uuid::Uuid;
 
 /// A text longer than this is a file to be read where it is, not one to be sent along.

@@ -12,14 +12,14 @@ use crate::{
     Context,
     batch::{Targets, expand},
 };
-use switchyard_core::{
+use shuntyard_core::{
     config::WorkerProfile,
     job::{Choice, JobId, JobKind, JobOrder, WorkflowStep, pick_profile},
     nearest::nearest,
     route::{ModelPolicy, Needs},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::NewJob;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::NewJob;
 
 /// Starts what is asked for, and tells at once what it was given to and why.
 pub async fn start(context: &Context, start: &Start) -> Result<Started, JobError> {
@@ -123,7 +123,7 @@ async fn could_do(context: &Context, start: &Start, name: &str, images: usize) -
 async fn single(context: &Context, start: &Start) -> Result<Started, JobError> {
     let taken = attach::take(context, &start.directory, &start.attachments)?;
     let attachments = taken.copies.clone();
-    let tools = start.mode == switchyard_core::dispatch::Mode::Agent;
+    let tools = start.mode == shuntyard_core::dispatch::Mode::Agent;
     let needs =
         Needs { images: attach::images(&attachments), tools, structured: start.schema.is_some(), ..Needs::default() };
     let wish = Wish {
@@ -227,7 +227,7 @@ async fn workflow(context: &Context, start: &Start) -> Result<Started, JobError>
         pause: start.pause,
         max_cost: start.max_cost,
         timeout_ms: millis(start),
-        ..JobOrder::plain(start.task.clone(), switchyard_core::dispatch::Mode::Agent, start.directory.clone())
+        ..JobOrder::plain(start.task.clone(), shuntyard_core::dispatch::Mode::Agent, start.directory.clone())
     };
     put(context, JobKind::Workflow, order, choices.into_iter().next(), None, notes).await
 }
@@ -237,7 +237,7 @@ async fn go_on(context: &Context, run: &str) -> Result<Started, JobError> {
     let id: JobId = run.parse().map_err(|_| JobError::unknown(run))?;
     let job = match context.store.job(id).await {
         Ok(job) => job,
-        Err(error) if error.kind() == switchyard_store::ErrorKind::NotFound => return Err(JobError::unknown(run)),
+        Err(error) if error.kind() == shuntyard_store::ErrorKind::NotFound => return Err(JobError::unknown(run)),
         Err(error) => return Err(error.into()),
     };
     if job.kind != JobKind::Workflow {
@@ -246,7 +246,7 @@ async fn go_on(context: &Context, run: &str) -> Result<Started, JobError> {
             "await it with task_await",
         ));
     }
-    if job.state != switchyard_core::job::JobState::Paused {
+    if job.state != shuntyard_core::job::JobState::Paused {
         let message = format!("{run} is {}, not paused", job.state.as_str());
         return Err(JobError::usage(message, "only a paused workflow can be continued; see task_peek"));
     }

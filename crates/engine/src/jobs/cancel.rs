@@ -2,10 +2,10 @@
 
 use super::{Bell, JobError, JobView, ensure::ensure_runner, show::peek};
 use crate::{Context, supervise};
+use shuntyard_core::job::JobId;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::ErrorKind;
 use std::time::Duration;
-use switchyard_core::job::JobId;
-use switchyard_host::clock::now_micros;
-use switchyard_store::ErrorKind;
 use tokio::time::{Instant, sleep_until};
 
 /// Asks for it, and waits until it is confirmed. A view that is not over says that it takes longer.

@@ -3,7 +3,7 @@
 
 use super::{JobError, Start, StartKind};
 use crate::Context;
-use switchyard_core::{
+use shuntyard_core::{
     job::{Backend, Pause},
     route::ModelPolicy,
 };

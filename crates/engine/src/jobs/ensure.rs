@@ -5,6 +5,7 @@
 
 use super::JobError;
 use crate::Context;
+use shuntyard_host::{detached::spawn_detached, paths::private_dir};
 use std::{
     fs::File,
     io,
@@ -12,7 +13,6 @@ use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
-use switchyard_host::{detached::spawn_detached, paths::private_dir};
 use tokio::time::sleep;
 
 /// A runner that was started just now has not taken its lock yet; another beside it would only end again.
@@ -76,7 +76,7 @@ pub(super) fn start_another(context: &Context) -> Result<(), JobError> {
     let mut variables = context.environment.clone();
     if !context.config.server.url.is_empty() {
         // It may have been named by a flag.
-        variables.insert("SWITCHYARD_OPENCODE_URL".to_owned(), context.config.server.url.clone());
+        variables.insert("SHUNTYARD_OPENCODE_URL".to_owned(), context.config.server.url.clone());
     }
     let mut child = spawn_detached(&context.program, ["runner", &store], &variables, &directory, &log)
         .map_err(|error| cannot(&error))?;
@@ -86,5 +86,5 @@ pub(super) fn start_another(context: &Context) -> Result<(), JobError> {
 }
 
 fn cannot(error: &io::Error) -> JobError {
-    JobError::unavailable(format!("nobody can carry it out: {error}"), "see `switchyard doctor`")
+    JobError::unavailable(format!("nobody can carry it out: {error}"), "see `shuntyard doctor`")
 }

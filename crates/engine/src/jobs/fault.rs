@@ -3,7 +3,7 @@
 use crate::dispatch::Refusal;
 use serde::Serialize;
 use serde_json::{Value, json};
-use switchyard_store::{ErrorKind, StoreError};
+use shuntyard_store::{ErrorKind, StoreError};
 
 /// The class of a change that somebody else was faster with.
 pub(super) const CONFLICT: &str = "conflict";
@@ -59,7 +59,7 @@ impl From<StoreError> for JobError {
             ErrorKind::Conflict => {
                 Self { class: CONFLICT.to_owned(), ..Self::usage(error.to_string(), "look again with task_list") }
             }
-            _ => Self::unavailable(format!("the store: {error}"), "try again; see `switchyard doctor`"),
+            _ => Self::unavailable(format!("the store: {error}"), "try again; see `shuntyard doctor`"),
         }
     }
 }
@@ -67,9 +67,9 @@ impl From<StoreError> for JobError {
 impl From<Refusal> for JobError {
     fn from(refusal: Refusal) -> Self {
         let class = refusal.class();
-        let hint = class.map_or("see task_list with view \"models\"", switchyard_core::ErrorClass::hint);
+        let hint = class.map_or("see task_list with view \"models\"", shuntyard_core::ErrorClass::hint);
         Self {
-            class: class.map_or("usage", switchyard_core::ErrorClass::as_str).to_owned(),
+            class: class.map_or("usage", shuntyard_core::ErrorClass::as_str).to_owned(),
             ..Self::usage(refusal.to_string(), hint)
         }
     }

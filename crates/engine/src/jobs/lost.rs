@@ -2,9 +2,9 @@
 
 use crate::{Context, owner::is_gone, recover::recover_abandoned};
 use serde_json::json;
-use switchyard_core::{DispatchId, job::JobState};
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, JobEnd, Result, RunStatus};
+use shuntyard_core::{DispatchId, job::JobState};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ErrorKind, JobEnd, Result, RunStatus};
 
 /// A job that brings its runner down again and again is not given to another.
 const MOST_DEATHS: u32 = 3;

@@ -8,14 +8,14 @@ use super::{
 };
 use crate::Context;
 use serde::Serialize;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     job::{Choice, JobState, Standing},
     nearest::nearest,
     route::ModelPolicy,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{JobFilter, WorkerRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{JobFilter, WorkerRecord};
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {

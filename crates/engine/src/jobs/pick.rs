@@ -9,13 +9,13 @@ use crate::{
     classification::ask_ahead,
     dispatch::Refusal,
 };
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     config::WorkerProfile,
     dispatch::Mode,
     job::{Choice, TierPart},
     route::{ModelPolicy, Needs, Selector},
 };
+use std::path::Path;
 
 /// What a choice is made for.
 #[derive(Debug, Clone, Copy)]

@@ -13,10 +13,10 @@ use super::{
     tidy::tidy,
 };
 use crate::{Context, owner::this_process};
+use shuntyard_core::job::{JobId, JobState};
+use shuntyard_host::{ProcessIdentity, clock::now_micros};
+use shuntyard_store::{JobEnd, JobFilter, JobRecord, StoreError};
 use std::{collections::HashMap, fs::File, time::Duration};
-use switchyard_core::job::{JobId, JobState};
-use switchyard_host::{ProcessIdentity, clock::now_micros};
-use switchyard_store::{JobEnd, JobFilter, JobRecord, StoreError};
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
@@ -213,7 +213,7 @@ impl Runner<'_> {
 
 /// Where somebody is named whom everything ends with: the demo and tests must leave nothing behind.
 fn owner_is_gone(context: &Context) -> bool {
-    let owner = context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok());
+    let owner = context.variable("SHUNTYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok());
     owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive()))
 }
 

@@ -3,8 +3,8 @@
 
 use super::supervised::HANDED_OVER;
 use crate::{Context, supervise};
+use shuntyard_core::task::Phase;
 use std::{sync::Arc, time::Duration};
-use switchyard_core::task::Phase;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 

@@ -4,11 +4,11 @@ use super::{JobError, JobView, begin::policy_word};
 use crate::Context;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use switchyard_core::{
+use shuntyard_core::{
     job::{JobId, JobState},
     task::{Phase, TaskId},
 };
-use switchyard_store::{ErrorKind, JobRecord, SpendKey, SpendKind, TaskRecord};
+use shuntyard_store::{ErrorKind, JobRecord, SpendKey, SpendKind, TaskRecord};
 
 /// Of what was asked, so much is shown again.
 const SHOWN: usize = 200;
@@ -98,7 +98,7 @@ fn step(step: &Value) -> Value {
 
 /// `provider/model[@variant]` of the form that a report has.
 fn model_of(value: &Value) -> Option<String> {
-    let model: switchyard_core::ModelRef = serde_json::from_value(value.clone()).ok()?;
+    let model: shuntyard_core::ModelRef = serde_json::from_value(value.clone()).ok()?;
     Some(model.to_string())
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn of_task(context: &Context, record: &TaskRecord) -> Result<Jo
         None
     };
     let failed = matches!(phase, Phase::Failed | Phase::Blocked);
-    let hint = format!("see `switchyard task why {0}`; try again with `switchyard task retry {0}`", task.id);
+    let hint = format!("see `shuntyard task why {0}`; try again with `shuntyard task retry {0}`", task.id);
     Ok(JobView {
         id: task.id.to_string(),
         kind: "supervised".to_owned(),

@@ -15,7 +15,7 @@ impl Stamp {
         let opencode = base("XDG_CONFIG_HOME", ".config").join("opencode");
         let files = [
             Some(context.paths.config_dir.join("config.toml")),
-            context.variable("SWITCHYARD_CONFIG").map(PathBuf::from),
+            context.variable("SHUNTYARD_CONFIG").map(PathBuf::from),
             Some(opencode.join("opencode.json")),
             Some(opencode.join("opencode.jsonc")),
             Some(opencode.join("config.json")),

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use std::{path::PathBuf, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     dispatch::Mode,
     job::{Backend, Pause},
     route::ModelPolicy,
 };
+use std::{path::PathBuf, time::Duration};
 
 /// Which kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

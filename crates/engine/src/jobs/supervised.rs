@@ -5,12 +5,12 @@ use crate::{
     Context,
     supervise::{AddError, Defaults, NewTaskOrder, add},
 };
-use switchyard_core::{
+use shuntyard_core::{
     budget::Urgency,
     task::{Agent, Contest, Deliver, Gate, Place, TaskSpec, Verification},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{BatchRecord, ErrorKind};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{BatchRecord, ErrorKind};
 
 /// The batch of all tasks that were handed over: only those are seen through without a supervisor of the user's.
 pub(super) const HANDED_OVER: &str = "handed-over";

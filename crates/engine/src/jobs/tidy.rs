@@ -1,14 +1,14 @@
 //! What is of no use any more: the texts of jobs that are over for long, and attachments that no open job has.
 
 use crate::Context;
+use shuntyard_core::job::JobState;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::JobFilter;
 use std::{
     collections::BTreeSet,
     path::PathBuf,
     time::{Duration, SystemTime},
 };
-use switchyard_core::job::JobState;
-use switchyard_host::clock::now_micros;
-use switchyard_store::JobFilter;
 use uuid::Uuid;
 
 /// Jobs whose texts are forgotten in one go.
@@ -29,7 +29,7 @@ pub(super) async fn tidy(context: &Context) {
 }
 
 /// What is over for long keeps its end and loses its texts.
-async fn forget(context: &Context) -> switchyard_store::Result<()> {
+async fn forget(context: &Context) -> shuntyard_store::Result<()> {
     let Some(keep) = context.config.jobs.keep.0 else { return Ok(()) };
     let before = now_micros().saturating_sub(i64::try_from(keep.as_micros()).unwrap_or(i64::MAX));
     while context.store.forget_jobs(before, AT_ONCE).await?.len() == AT_ONCE as usize {}
@@ -37,7 +37,7 @@ async fn forget(context: &Context) -> switchyard_store::Result<()> {
     Ok(())
 }
 
-async fn sweep(context: &Context) -> switchyard_store::Result<()> {
+async fn sweep(context: &Context) -> shuntyard_store::Result<()> {
     let states = vec![JobState::Queued, JobState::Running, JobState::Paused];
     let filter = JobFilter { states, limit: MOST_OPEN, ..JobFilter::default() };
     let open = context.store.jobs(&filter).await?;

@@ -13,16 +13,16 @@ use crate::{
     server::{OWN_SLOT, endpoint_of, give_up},
 };
 use sha2::{Digest as _, Sha256};
-use std::{path::Path, time::Duration};
-use switchyard_agents::opencode::Client;
-use switchyard_core::{
+use shuntyard_agents::opencode::Client;
+use shuntyard_core::{
     config::{Config, WorkerProfile},
     job::{Backend, Choice, Found, JobState, Mismatch, Standing, Wanted, reusable},
     nearest::nearest,
     route::ModelPolicy,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, JobFilter, WorkerRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ErrorKind, JobFilter, WorkerRecord};
+use std::{path::Path, time::Duration};
 
 /// How long a worker may take to show that it answers.
 const PROBE: Duration = Duration::from_secs(3);

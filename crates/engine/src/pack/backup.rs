@@ -9,11 +9,11 @@ use super::{
     place::Place,
 };
 use serde::{Deserialize, Serialize};
+use shuntyard_host::paths::{private_dir, write_private};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
-use switchyard_host::paths::{private_dir, write_private};
 
 const INDEX: &str = "index.json";
 const UNFINISHED: &str = ".unfinished";

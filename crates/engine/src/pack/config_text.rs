@@ -1,10 +1,10 @@
 //! Enters a server under `mcp` in a configuration with comments, and takes it out again. All else keeps its bytes.
 
 use serde_json::Value;
-use switchyard_core::pack::jsonc::{JsoncError, remove_empty, remove_value, set_value, value_at};
+use shuntyard_core::pack::jsonc::{JsoncError, remove_empty, remove_value, set_value, value_at};
 
 const SECTION: &str = "mcp";
-const NAME: &str = "switchyard";
+const NAME: &str = "shuntyard";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigTextError {

@@ -1,6 +1,6 @@
 //! Two texts as a unified diff: what is taken out, what is put in, and three lines around each place.
 
-use switchyard_core::redact::redact;
+use shuntyard_core::redact::redact;
 
 const AROUND: usize = 3;
 /// Beyond this many pairs of lines, the middle is shown as replaced as a whole.

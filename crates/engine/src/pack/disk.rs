@@ -109,7 +109,7 @@ impl Disk {
 fn draft_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(".switchyard-draft");
+    name.push(".shuntyard-draft");
     path.with_file_name(name)
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_link_in_the_place_of_a_draft_is_not_written_through() {
-        let root = switchyard_testkit::Scratch::of_test();
+        let root = shuntyard_testkit::Scratch::of_test();
         let (victim, target) = (root.join("victim"), root.join("opencode.jsonc"));
         fs::write(&victim, "mine").unwrap();
         std::os::unix::fs::symlink(&victim, draft_of(&target)).unwrap();

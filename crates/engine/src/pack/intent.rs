@@ -3,8 +3,8 @@
 
 use super::{disk::Disk, error::PackError, place::Place};
 use serde::{Deserialize, Serialize};
+use shuntyard_host::paths::write_private;
 use std::path::{Path, PathBuf};
-use switchyard_host::paths::write_private;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Intent {

@@ -9,8 +9,8 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use shuntyard_core::compare::clean_line;
 use std::{collections::BTreeMap, path::PathBuf};
-use switchyard_core::compare::clean_line;
 
 const SCHEMA: u32 = 1;
 

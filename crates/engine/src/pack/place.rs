@@ -1,14 +1,14 @@
 //! Where a pack goes, and where what is kept about that lies.
 
 use super::{Part, error::PackError, found::hash};
+use shuntyard_host::paths::private_dir;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
     path::{Component, Path, PathBuf},
 };
-use switchyard_host::paths::private_dir;
 
-const MANIFEST: &str = ".switchyard-pack.json";
+const MANIFEST: &str = ".shuntyard-pack.json";
 
 /// A directory that OpenCode reads agents and commands from.
 #[derive(Debug, Clone)]

@@ -17,8 +17,8 @@ use super::{
     undo::put_back,
 };
 use serde::{Deserialize, Serialize};
+use shuntyard_host::paths::write_private;
 use std::path::{Path, PathBuf};
-use switchyard_host::paths::write_private;
 
 /// What is being put back.
 #[derive(Debug, Default, Serialize, Deserialize)]

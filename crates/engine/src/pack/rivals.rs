@@ -9,7 +9,7 @@ use super::{
     report::{Change, FileReport},
 };
 use serde_json::Value;
-use switchyard_core::pack::jsonc::value_at;
+use shuntyard_core::pack::jsonc::value_at;
 
 /// Which model an agent uses is said there by `agents configure`, and takes nothing from ours.
 const HARMLESS: [&str; 2] = ["model", "variant"];

@@ -4,12 +4,12 @@ use crate::{
     Context,
     dispatch::{DispatchReport, Options, Refusal, dispatch},
 };
-use std::path::Path;
-use switchyard_agents::opencode::Sink;
-use switchyard_core::{
+use shuntyard_agents::opencode::Sink;
+use shuntyard_core::{
     compare::{Part, consensus::Finding, fence},
     dispatch::{Mode, Request, Selector},
 };
+use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

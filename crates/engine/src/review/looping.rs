@@ -10,9 +10,8 @@ use crate::{
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::{path::Path, sync::Arc};
-use switchyard_agents::opencode::Sink;
-use switchyard_core::{
+use shuntyard_agents::opencode::Sink;
+use shuntyard_core::{
     DispatchId, Nano,
     compare::{
         consensus::Finding,
@@ -21,8 +20,9 @@ use switchyard_core::{
     dispatch::Selector,
     pattern::{Evidence, FailureMode, Verdict},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::Judgement;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::Judgement;
+use std::{path::Path, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// Reads a change, in a thread that may be blocked.

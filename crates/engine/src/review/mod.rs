@@ -11,8 +11,7 @@ use crate::{
     batch::{BatchReport, ConsensusReport, Step, Target, agree, reviewed, run_batch},
     dispatch::Options,
 };
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     compare::{
         Part,
         consensus::{Finding, Reviewed, schema},
@@ -23,6 +22,7 @@ use switchyard_core::{
     dispatch::{Mode, Request, Selector},
     schema::AnswerSchema,
 };
+use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

@@ -11,14 +11,14 @@ use super::{
 };
 use crate::{Context, owner::this_process};
 use futures_util::future::BoxFuture;
-use std::{collections::BTreeMap, fs::File, path::Path, process::Child, time::Duration};
-use switchyard_agents::opencode::{
+use shuntyard_agents::opencode::{
     ApiError, Client, Endpoint, EventHub, TESTED_VERSION,
     locate::{Located, NotLocated, Search, locate},
 };
-use switchyard_core::{DispatchId, ServerId, config::Config};
-use switchyard_host::{clock::now_micros, detached::spawn_detached, paths::private_dir};
-use switchyard_store::{ErrorKind, Lease, ServerRecord, ServerState, StoreError};
+use shuntyard_core::{DispatchId, ServerId, config::Config};
+use shuntyard_host::{clock::now_micros, detached::spawn_detached, paths::private_dir};
+use shuntyard_store::{ErrorKind, Lease, ServerRecord, ServerState, StoreError};
+use std::{collections::BTreeMap, fs::File, path::Path, process::Child, time::Duration};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 

@@ -3,7 +3,7 @@
 use super::keeper::KeeperOrder;
 use crate::Context;
 use serde_json::json;
-use switchyard_host::clock::now_micros;
+use shuntyard_host::clock::now_micros;
 
 /// The kind of event that a server leaves that was ended for its memory or its health.
 pub const RECYCLED: &str = "server.recycled";

@@ -8,12 +8,12 @@ use super::short_hash;
 use crate::Context;
 use jsonc_parser::ParseOptions;
 use sha2::{Digest, Sha256};
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::{
     fs,
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 /// Files below a configuration directory that are looked at, at most.
 const MOST_FILES: usize = 500;
@@ -56,7 +56,7 @@ fn matters(name: &str) -> bool {
         ["_KEY", "_TOKEN", "_SECRET", "_BASE_URL", "_ENDPOINT", "_API_BASE", "_HOST", "_RESOURCE_NAME"];
     EXACT.contains(&name)
         || STARTS.iter().any(|start| name.starts_with(start))
-        || (ENDS.iter().any(|end| name.ends_with(end)) && !name.starts_with("SWITCHYARD_"))
+        || (ENDS.iter().any(|end| name.ends_with(end)) && !name.starts_with("SHUNTYARD_"))
 }
 
 /// A file's path, size and time of change; its content is not needed to see that it changed.
@@ -169,8 +169,8 @@ mod tests {
         receiver.recv_timeout(Duration::from_secs(60)).expect("it takes too long")
     }
 
-    fn project() -> (switchyard_testkit::Scratch, PathBuf) {
-        let scratch = switchyard_testkit::Scratch::of_test();
+    fn project() -> (shuntyard_testkit::Scratch, PathBuf) {
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let directory = scratch.path().to_owned();
         fs::create_dir_all(directory.join(".git")).unwrap();
         fs::create_dir_all(directory.join(".opencode")).unwrap();

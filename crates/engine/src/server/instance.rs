@@ -8,10 +8,10 @@
 use super::give_up;
 use crate::Context;
 use sha2::{Digest, Sha256};
+use shuntyard_agents::opencode::{ApiError, Client};
+use shuntyard_core::ServerId;
+use shuntyard_host::paths::{private_dir, write_private};
 use std::path::{Path, PathBuf};
-use switchyard_agents::opencode::{ApiError, Client};
-use switchyard_core::ServerId;
-use switchyard_host::paths::{private_dir, write_private};
 
 /// Looks at the stamps of the directory's configuration, and makes the server read it again if it has changed. A
 /// server that the user runs is left alone. Returns what the requester should be told.

@@ -14,14 +14,14 @@ use crate::{
     owner::{is_gone, owner_of, this_process},
 };
 use serde::{Deserialize, Serialize};
+use shuntyard_agents::opencode::launch::server_environment;
+use shuntyard_core::{ServerId, config};
+use shuntyard_host::{GuardedChild, clock::now_micros, orphan, tree};
+use shuntyard_store::{Owner, ServerRecord, ServerState};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use switchyard_agents::opencode::launch::server_environment;
-use switchyard_core::{ServerId, config};
-use switchyard_host::{GuardedChild, clock::now_micros, orphan, tree};
-use switchyard_store::{Owner, ServerRecord, ServerState};
 
 const LAST_TIDYING: Duration = Duration::from_secs(3);
 
@@ -54,7 +54,7 @@ impl KeeperOrder {
             data_dir: context.paths.data_dir.clone(),
             settings: context.config.server.clone(),
             sessions: context.config.sessions.clone(),
-            owner_pid: context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()),
+            owner_pid: context.variable("SHUNTYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()),
         }
     }
 

@@ -3,6 +3,12 @@
 //! Invariant: when this fails, the server and all that it started have been ended.
 
 use secrecy::SecretString;
+use shuntyard_agents::opencode::{
+    Client, Endpoint,
+    launch::{SERVE_ARGUMENTS, listening_address},
+};
+use shuntyard_core::redact::redact;
+use shuntyard_host::{GuardedChild, GuardedCommand, guarded::Environment};
 use std::{
     ffi::OsString,
     fs::OpenOptions,
@@ -11,12 +17,6 @@ use std::{
     process::Stdio,
     time::Duration,
 };
-use switchyard_agents::opencode::{
-    Client, Endpoint,
-    launch::{SERVE_ARGUMENTS, listening_address},
-};
-use switchyard_core::redact::redact;
-use switchyard_host::{GuardedChild, GuardedCommand, guarded::Environment};
 use tokio::time::{Instant, sleep};
 
 /// What a server has to end, before it is killed.

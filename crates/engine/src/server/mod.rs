@@ -23,4 +23,4 @@ pub(crate) use private::endpoint_of;
 
 /// Every process of a managed server carries the server's id in this variable. It is inherited by all
 /// that the server starts, which makes it the proof that a leftover is ours.
-pub const SERVER_MARK: &str = "SWITCHYARD_SERVER_ID";
+pub const SERVER_MARK: &str = "SHUNTYARD_SERVER_ID";

@@ -2,11 +2,11 @@
 
 use crate::Context;
 use secrecy::{ExposeSecret, SecretString};
+use shuntyard_agents::opencode::Endpoint;
+use shuntyard_core::ServerId;
+use shuntyard_host::paths::{private_dir, write_private};
+use shuntyard_store::ServerRecord;
 use std::{io, path::PathBuf};
-use switchyard_agents::opencode::Endpoint;
-use switchyard_core::ServerId;
-use switchyard_host::paths::{private_dir, write_private};
-use switchyard_store::ServerRecord;
 use uuid::Uuid;
 
 pub(super) fn password_file(servers: &std::path::Path, server: ServerId) -> PathBuf {

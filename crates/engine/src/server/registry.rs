@@ -6,10 +6,10 @@ use crate::{
     owner::{identity_of, is_gone},
     recover::recover_abandoned,
 };
+use shuntyard_agents::opencode::Client;
+use shuntyard_host::{Signal, clock::now_micros, tree};
+use shuntyard_store::{Result, ServerRecord, ServerState};
 use std::time::Duration;
-use switchyard_agents::opencode::Client;
-use switchyard_host::{Signal, clock::now_micros, tree};
-use switchyard_store::{Result, ServerRecord, ServerState};
 use tokio::time::{Instant, sleep};
 
 const STOP_PATIENCE: Duration = Duration::from_secs(15);

@@ -9,10 +9,10 @@ use crate::{
     session_cost::{correct_home, correct_session},
     tidy::tidy,
 };
+use shuntyard_agents::opencode::{Client, StopOutcome, stop_sessions};
+use shuntyard_host::{GuardedChild, clock::now_micros, process::ProcessIdentity, tree};
+use shuntyard_store::{ErrorKind, ServerState, SessionState};
 use std::time::Duration;
-use switchyard_agents::opencode::{Client, StopOutcome, stop_sessions};
-use switchyard_host::{GuardedChild, clock::now_micros, process::ProcessIdentity, tree};
-use switchyard_store::{ErrorKind, ServerState, SessionState};
 use tokio::time::{Instant, sleep};
 
 /// Sessions that are deleted in one go, and that may wait while the server is in use.

@@ -6,11 +6,11 @@ use super::{
     Change, Outcome, Place, ServiceError, Standing, Step, ToolError,
     tools::{Tools, failure},
 };
-use std::{io::Write, time::UNIX_EPOCH};
-use switchyard_host::service::{
+use shuntyard_host::service::{
     Manager, Service, Work,
     cron::{Crontab, SURE_LENGTH, block},
 };
+use std::{io::Write, time::UNIX_EPOCH};
 
 const READ: [&str; 2] = ["crontab", "-l"];
 

@@ -2,12 +2,12 @@
 
 use super::{Place, ServiceError, cron, launchd, systemd};
 use serde::Serialize;
-use std::{fmt, fs, path::Path};
-use switchyard_core::redact::redact;
-use switchyard_host::{
+use shuntyard_core::redact::redact;
+use shuntyard_host::{
     service::{MARK, Manager, cron::Crontab, in_property_list, in_unit},
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
+use std::{fmt, fs, path::Path};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -82,7 +82,7 @@ fn without_values(line: &str) -> String {
 
 fn in_files(place: Place<'_>) -> Result<Vec<Duplicate>, ServiceError> {
     let mut found = foreign(&systemd::directory(place), ".service", |text| in_unit(text).map(str::to_owned));
-    let list = |text: &str| in_property_list(text).then(|| "switchyard".to_owned());
+    let list = |text: &str| in_property_list(text).then(|| "shuntyard".to_owned());
     found.extend(foreign(&launchd::directory(place)?, ".plist", list));
     Ok(found)
 }

@@ -1,12 +1,12 @@
 //! What can keep a service from being installed, removed or looked at.
 
 use super::Duplicate;
-use std::{io, path::PathBuf};
-use switchyard_core::redact::redact;
-use switchyard_host::{
+use shuntyard_core::redact::redact;
+use shuntyard_host::{
     bounded::RunError,
     service::{Unsayable, cron::BrokenBlock},
 };
+use std::{io, path::PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
@@ -24,7 +24,7 @@ pub enum ServiceError {
     BrokenBlock(#[from] BrokenBlock),
     #[error("something supervises already: {}", list(.0))]
     Duplicates(Vec<Duplicate>),
-    #[error("{} is there, and `switchyard service install` did not make it", .0.display())]
+    #[error("{} is there, and `shuntyard service install` did not make it", .0.display())]
     Foreign(PathBuf),
     #[error("the crontab was changed by somebody else at the same time; nothing was written")]
     CrontabChanged,

@@ -5,11 +5,11 @@ use super::{
     own_file::{Found, ours},
     plan::run,
 };
-use std::path::PathBuf;
-use switchyard_host::service::{
+use shuntyard_host::service::{
     Manager, Service, Work,
     launchd::{domain, label, printed, property_list},
 };
+use std::path::PathBuf;
 
 /// Where this user's own property lists are.
 pub fn directory(place: Place<'_>) -> Result<PathBuf, ServiceError> {

@@ -21,13 +21,13 @@ pub use plan::{Change, Outcome, Step};
 pub use standing::Standing;
 pub use tools::shown as shown_command;
 
+use shuntyard_host::{
+    paths::Paths,
+    service::{Instance, Manager, Service, Work, left_out, variables},
+};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-};
-use switchyard_host::{
-    paths::Paths,
-    service::{Instance, Manager, Service, Work, left_out, variables},
 };
 use tools::Tools;
 

@@ -1,11 +1,11 @@
 //! A file that install may have made: whether it is there, and whether it is ours.
 
 use super::ServiceError;
-use std::path::Path;
-use switchyard_host::{
+use shuntyard_host::{
     service::MARK,
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {

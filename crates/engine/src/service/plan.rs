@@ -2,14 +2,14 @@
 
 use super::{ServiceError, cron, tools::Tools};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
+use shuntyard_host::{
+    bounded::wait_until,
+    paths::{private_dir, write_private},
+};
 use std::{
     fs,
     path::{Path, PathBuf},
     time::Duration,
-};
-use switchyard_host::{
-    bounded::wait_until,
-    paths::{private_dir, write_private},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -1,7 +1,7 @@
 //! How something that is installed stands, as far as the system tells.
 
+use shuntyard_host::service::{Manager, Work};
 use std::path::PathBuf;
-use switchyard_host::service::{Manager, Work};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {

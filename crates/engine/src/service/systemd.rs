@@ -6,11 +6,11 @@ use super::{
     plan::run,
     tools::Tools,
 };
-use std::path::PathBuf;
-use switchyard_host::service::{
+use shuntyard_host::service::{
     Manager, Service, Work,
     systemd::{file_names, main_unit, moment, properties, service_unit, units},
 };
+use std::path::PathBuf;
 
 const WORKS: [Work; 2] = [Work::Supervise, Work::Pulse];
 

@@ -33,12 +33,12 @@ fn commands_are_shown_as_one_types_them() {
 #[test]
 fn only_marked_files_are_ours() {
     use own_file::Found;
-    let scratch = switchyard_testkit::Scratch::of_test();
-    let path = scratch.path().join("switchyard.service");
+    let scratch = shuntyard_testkit::Scratch::of_test();
+    let path = scratch.path().join("shuntyard.service");
     assert_eq!(Found::at(&path), Found::Absent);
     fs::write(&path, "[Service]\n").unwrap();
     assert_eq!(Found::at(&path), Found::Foreign);
-    let text = format!("# {}\n", switchyard_host::service::MARK);
+    let text = format!("# {}\n", shuntyard_host::service::MARK);
     fs::write(&path, &text).unwrap();
     assert_eq!(Found::at(&path), Found::Ours(text));
     // A masked unit is a link to nothing.
@@ -51,7 +51,7 @@ fn only_marked_files_are_ours() {
 
 #[test]
 fn a_step_is_tried_again_while_something_ends() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let file = scratch.path().join("tries");
     let script = format!("echo x >>'{0}'; test $(wc -l <'{0}') -ge 3", file.display());
     let change = Change {
@@ -66,7 +66,7 @@ fn a_step_is_tried_again_while_something_ends() {
 
 #[test]
 fn a_directory_with_other_things_keeps_its_mode() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let directory = scratch.path().join("units");
     fs::create_dir(&directory).unwrap();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();

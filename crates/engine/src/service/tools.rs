@@ -1,8 +1,8 @@
 //! Runs the programs of the system, with the caller's variables and a deadline.
 
 use super::ToolError;
+use shuntyard_host::bounded::{self, Finished};
 use std::{collections::BTreeMap, path::Path, process::Command, time::Duration};
-use switchyard_host::bounded::{self, Finished};
 
 /// They talk to a daemon of the same machine; one that takes longer than this hangs.
 const DEADLINE: Duration = Duration::from_secs(30);

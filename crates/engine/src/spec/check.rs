@@ -7,13 +7,13 @@ use super::{
     read::{Listing, ReadError, Target, TaskDirectory, find, list, units},
 };
 use serde::Serialize;
-use std::{collections::BTreeSet, path::Path};
-use switchyard_core::{
+use shuntyard_core::{
     compare::clean_line,
     spec::{
         self, BadSlug, Fault, Handoff, Report, Rule, Spec, TaskName, check_handoff, check_report, check_spec, number_of,
     },
 };
+use std::{collections::BTreeSet, path::Path};
 
 /// Of a message, in characters.
 const LONGEST: usize = 600;

@@ -4,12 +4,12 @@ use super::{
     HANDOFF_FILE, SPEC_FILE,
     place::{Place, PlaceError},
 };
-use std::path::{Path, PathBuf};
-use switchyard_core::spec::{
+use shuntyard_core::spec::{
     Artifacts, Child, Document, Fault, Handoff, Report, Rule, Spec, Standing, State, TestFiles, check_spec, inside,
     standing,
 };
-use switchyard_host::text_file::read_text;
+use shuntyard_host::text_file::read_text;
+use std::path::{Path, PathBuf};
 
 /// More than anybody reads through before they begin.
 pub const MOST_BYTES: u64 = 256 * 1024;
@@ -68,7 +68,7 @@ impl Loaded {
 
     /// How far this is, by itself. What cannot be read counts as a report that says nothing.
     #[must_use]
-    pub fn standing(&self, place: &Place, within: switchyard_core::spec::Place<'_>) -> Standing {
+    pub fn standing(&self, place: &Place, within: shuntyard_core::spec::Place<'_>) -> Standing {
         if self.spec.as_ref().is_some_and(|spec| spec.text.is_err()) {
             return Standing { state: State::Draft, reason: Some("the spec cannot be read".to_owned()), next: None };
         }

@@ -9,11 +9,11 @@ use super::{
     place::{Place, PlaceError},
     template,
 };
+use shuntyard_core::spec::{MOST_UNITS, Slug, TaskName, UnitName, next_number, number_of};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
-use switchyard_core::spec::{MOST_UNITS, Slug, TaskName, UnitName, next_number, number_of};
 
 /// Each try that fails means that somebody else has got a number, so this is only reached when something is odd.
 const MOST_TRIES: usize = 10_000;

@@ -4,13 +4,13 @@ use super::{
     SPEC_FILE,
     place::{Place, PlaceError},
 };
+use shuntyard_core::{
+    nearest::nearest,
+    spec::{Child, TaskName, UnitName, number_of},
+};
 use std::{
     fs,
     path::{Path, PathBuf},
-};
-use switchyard_core::{
-    nearest::nearest,
-    spec::{Child, TaskName, UnitName, number_of},
 };
 
 #[derive(Debug, thiserror::Error)]

@@ -7,11 +7,11 @@ use super::{
     stored::StoredTask,
 };
 use serde::Serialize;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     compare::clean_line,
     spec::{self, Role, Spec, Standing, State, UnitName, standing_of_units, waves},
 };
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Overview {

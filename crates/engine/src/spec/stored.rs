@@ -7,9 +7,9 @@ use super::{
 };
 use crate::Context;
 use serde::Serialize;
-use switchyard_core::compare::clean_line;
-use switchyard_host::repository::repository_of;
-use switchyard_store::{StoreError, TaskFilter, TaskRecord};
+use shuntyard_core::compare::clean_line;
+use shuntyard_host::repository::repository_of;
+use shuntyard_store::{StoreError, TaskFilter, TaskRecord};
 
 /// Tasks that are read in one go.
 const PAGE: u32 = 500;

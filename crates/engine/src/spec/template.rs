@@ -1,7 +1,7 @@
 //! What a new spec says: its sections, each with a comment on what belongs there, and nothing that a person has to
 //! decide.
 
-use switchyard_core::{
+use shuntyard_core::{
     compare::clean_line,
     spec::{SectionKind, Slug, UnitName},
 };

@@ -3,14 +3,14 @@
 use super::Place;
 use crate::{Context, server::short_hash};
 use serde::Serialize;
-use std::path::PathBuf;
-use switchyard_core::spec::test_commands;
-use switchyard_host::{
+use shuntyard_core::spec::test_commands;
+use shuntyard_host::{
     guard::DEFAULT_GRACE,
     paths::private_dir,
     shell::{self, Exit},
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
+use std::path::PathBuf;
 
 const CONTEXT_FILE: &str = ".ai/context.md";
 

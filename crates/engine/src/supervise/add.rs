@@ -1,16 +1,16 @@
 //! Adding tasks: checked as far as that can be done before they run, so that a typing error is seen by whoever made it.
 
 use crate::{Context, dispatch::Refusal, in_thread, settings_of};
+use shuntyard_core::{
+    route::{Selector, check_names},
+    task::{Agent, BadContest, Contest, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
+};
+use shuntyard_host::{clock::now_micros, git::Git, repository::repository_of};
+use shuntyard_store::{BatchRecord, ErrorKind, NewTask, StoreError};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
 };
-use switchyard_core::{
-    route::{Selector, check_names},
-    task::{Agent, BadContest, Contest, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
-};
-use switchyard_host::{clock::now_micros, git::Git, repository::repository_of};
-use switchyard_store::{BatchRecord, ErrorKind, NewTask, StoreError};
 
 /// A task as it is ordered. An empty base is what is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub enum AddError {
     #[error(transparent)]
     Contest(#[from] BadContest),
     #[error(
-        "`{0}` is no full name of a model, and each entry of a contest has one: write provider/model, as in `switchyard models`"
+        "`{0}` is no full name of a model, and each entry of a contest has one: write provider/model, as in `shuntyard models`"
     )]
     NoModel(String),
     #[error("an entry of the contest would be called `{0}`, which is no id: choose a shorter one")]

@@ -2,9 +2,9 @@
 
 use super::change::{Became, ChangeError, With, change};
 use crate::Context;
-use switchyard_core::task::{Event, PermissionReply, PermissionRequest, State, TaskId};
-use switchyard_host::clock::now_micros;
-use switchyard_store::TaskRecord;
+use shuntyard_core::task::{Event, PermissionReply, PermissionRequest, State, TaskId};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::TaskRecord;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {

@@ -3,11 +3,11 @@
 
 use crate::{Context, settings_of};
 use serde_json::Value;
+use shuntyard_core::config::Merging;
+use shuntyard_core::task::{Agent, Change, Effect, Event, Illegal, Resumed, Slot, Step, TaskId, step};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
 use std::path::Path;
-use switchyard_core::config::Merging;
-use switchyard_core::task::{Agent, Change, Effect, Event, Illegal, Resumed, Slot, Step, TaskId, step};
-use switchyard_host::clock::now_micros;
-use switchyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
 
 /// How often somebody else may be faster before it counts as a fault.
 const TRIES: u32 = 50;

@@ -19,8 +19,7 @@ use crate::{
     in_thread,
     owner::{here, owner_of, this_process},
 };
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef,
     config::micros,
     dispatch::{Mode, Request},
@@ -28,13 +27,14 @@ use switchyard_core::{
     size,
     task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, TaskSpec, Wait, prompt, slots},
 };
-use switchyard_host::{
+use shuntyard_host::{
     ProcessIdentity,
     clock::now_micros,
     git::{Git, GitError},
     space::free_bytes,
 };
-use switchyard_store::{NewRun, RunNote, TaskRecord};
+use shuntyard_store::{NewRun, RunNote, TaskRecord};
+use std::path::Path;
 use uuid::Uuid;
 
 /// What became of trying to start a task.

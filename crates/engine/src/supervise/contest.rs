@@ -10,8 +10,7 @@ use super::{
     worker::publish_unfinished,
 };
 use crate::{Context, classification::classified_before, experience::repository_name};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     config::micros,
     task::{
@@ -19,8 +18,9 @@ use switchyard_core::{
         State, Task, TaskId, TaskSpec, Verdict, Wait, field, no_winner, readiness, share,
     },
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ContestRecord, ErrorKind, RunRecord, SpendKey, SpendKind, Spent, StoreError, TaskRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ContestRecord, ErrorKind, RunRecord, SpendKey, SpendKind, Spent, StoreError, TaskRecord};
+use std::path::Path;
 
 /// A contest is woken when its last entry settles. In case that is missed, it looks by itself after so many regular
 /// looks of a supervisor.

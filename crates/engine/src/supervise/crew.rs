@@ -5,6 +5,8 @@
 
 use super::{reaper::wait_for, spawn::spawn_standby};
 use crate::Context;
+use shuntyard_core::task::{Agent, Place, Task, TaskId};
+use shuntyard_host::ProcessIdentity;
 use std::{
     io::{self, BufRead as _, BufReader, Write as _},
     net::Shutdown,
@@ -15,8 +17,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
 };
-use switchyard_core::task::{Agent, Place, Task, TaskId};
-use switchyard_host::ProcessIdentity;
 use tokio::sync::Notify;
 
 /// More of them would only wait for each other: their commands take what processors there are.

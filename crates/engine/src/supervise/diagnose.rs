@@ -5,8 +5,8 @@ use super::{
     orders::cancel,
 };
 use crate::Context;
-use switchyard_core::task::{Agent, Deliver, Gate, Place, Task, TaskId, TaskSpec, Verification};
-use switchyard_store::ErrorKind;
+use shuntyard_core::task::{Agent, Deliver, Gate, Place, Task, TaskId, TaskSpec, Verification};
+use shuntyard_store::ErrorKind;
 
 /// What the look at a task is called. That it is always the same is what keeps it to one.
 fn named_after(id: &TaskId) -> Option<TaskId> {

@@ -13,15 +13,15 @@ use crate::{
     Context,
     claims::{self, Marked},
 };
-use std::time::{Duration, Instant};
-use switchyard_core::{
+use shuntyard_core::{
     config::micros,
     pattern::{Evidence, Verdict},
     task::{Delivered, Effect, Failure, Phase, State, TaskId},
     todo,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{EffectRecord, Judgement};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{EffectRecord, Judgement};
+use std::time::{Duration, Instant};
 
 /// One at a time, so that none waits for another until its lease is over.
 const AT_ONCE: u32 = 1;

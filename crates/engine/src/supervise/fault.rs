@@ -3,16 +3,16 @@
 
 use crate::Context;
 
-/// Dies here when `SWITCHYARD_FAULT` is `NAME@FILE`, this is the place of that name, and the file is not there yet.
+/// Dies here when `SHUNTYARD_FAULT` is `NAME@FILE`, this is the place of that name, and the file is not there yet.
 #[cfg(debug_assertions)]
 pub(crate) fn fault(context: &Context, name: &str) {
-    let Some((wanted, marker)) = context.variable("SWITCHYARD_FAULT").and_then(|fault| fault.split_once('@')) else {
+    let Some((wanted, marker)) = context.variable("SHUNTYARD_FAULT").and_then(|fault| fault.split_once('@')) else {
         return;
     };
     // Whoever makes the file dies: no two processes, and not the same place twice.
     if wanted == name && std::fs::File::create_new(marker).is_ok() {
-        if let Ok(own) = switchyard_host::ProcessIdentity::current() {
-            own.signal(switchyard_host::Signal::KILL);
+        if let Ok(own) = shuntyard_host::ProcessIdentity::current() {
+            own.signal(shuntyard_host::Signal::KILL);
         }
         std::process::abort();
     }

@@ -7,13 +7,13 @@ use super::{
 };
 use crate::Context;
 use serde::Serialize;
+use shuntyard_core::task::{Delivered, State, TaskId};
+use shuntyard_host::git::Forecast;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
 };
-use switchyard_core::task::{Delivered, State, TaskId};
-use switchyard_host::git::Forecast;
 
 /// Runs that are looked back at, and merges that are tried in one repository: each takes a few milliseconds.
 const LOOKED_BACK: u32 = 60;

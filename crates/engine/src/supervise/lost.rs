@@ -13,14 +13,14 @@ use crate::{
     owner::{identity_of, is_gone, same_machine},
     recover::recover_abandoned,
 };
-use std::time::Duration;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     config::micros,
     task::{Event, State, TaskId},
 };
-use switchyard_host::{ProcessIdentity, clock::now_micros};
-use switchyard_store::{ErrorKind, RunNote, RunRecord, TaskRecord};
+use shuntyard_host::{ProcessIdentity, clock::now_micros};
+use shuntyard_store::{ErrorKind, RunNote, RunRecord, TaskRecord};
+use std::time::Duration;
 
 /// How long a worker that lives has for showing it.
 const SECOND_LOOK: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@
 //! Invariant: what is not known to be of no use is of use. A pass too many costs a moment, one too few a task its start.
 
 use crate::Context;
-use switchyard_store::StoreError;
+use shuntyard_store::StoreError;
 
 /// Events that are read in one go.
 const PAGE: u32 = 200;

@@ -7,8 +7,8 @@ use super::{
     outlook::{limits_of, outlook},
 };
 use crate::Context;
-use switchyard_core::task::{Breaker, order};
-use switchyard_store::TaskRecord;
+use shuntyard_core::task::{Breaker, order};
+use shuntyard_store::TaskRecord;
 
 /// Of every line so many are looked at: whoever is held back further down is for a pass to find.
 const EACH: u32 = 4;

@@ -5,9 +5,9 @@ use super::{
     contest::{is_undecided, records},
 };
 use crate::Context;
-use switchyard_core::task::{Event, Phase, State, TaskId, step};
-use switchyard_host::clock::now_micros;
-use switchyard_store::TaskRecord;
+use shuntyard_core::task::{Event, Phase, State, TaskId, step};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::TaskRecord;
 
 /// A task that is at work is stopped first; it says so until its worker has ended.
 pub async fn cancel(context: &Context, id: &TaskId, by: &str) -> Result<TaskRecord, ChangeError> {

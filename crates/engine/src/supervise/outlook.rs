@@ -3,13 +3,13 @@
 
 use super::change::ChangeError;
 use crate::Context;
-use std::collections::BTreeMap;
-use switchyard_core::{
+use shuntyard_core::{
     config::micros,
     task::{Breaker, Ending, Limits, Live, Pressure, breaker, room},
 };
-use switchyard_host::{clock::now_micros, load};
-use switchyard_store::{BatchRecord, Ready, RunRecord};
+use shuntyard_host::{clock::now_micros, load};
+use shuntyard_store::{BatchRecord, Ready, RunRecord};
+use std::collections::BTreeMap;
 
 /// The mark under which a person clears the breaker.
 pub const BREAKER_CLEARED: &str = "breaker.cleared";

@@ -5,9 +5,9 @@
 
 use super::{ChangeError, Discard, discard, spawn::log_dir};
 use crate::{Context, in_thread};
+use shuntyard_core::task::{Phase, Place, TaskId};
+use shuntyard_store::TaskFilter;
 use std::path::{Path, PathBuf};
-use switchyard_core::task::{Phase, Place, TaskId};
-use switchyard_store::TaskFilter;
 
 const PAGE: u32 = 500;
 

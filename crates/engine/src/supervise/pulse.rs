@@ -20,13 +20,13 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use serde::Serialize;
-use std::collections::BTreeSet;
-use switchyard_core::{
+use shuntyard_core::{
     config::micros,
     task::{Breaker, Event, Slot, State, TaskId, order},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{More, RunNote, RunRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{More, RunNote, RunRecord};
+use std::collections::BTreeSet;
 
 /// Of every line so many are looked at in one go, and so often further down.
 const EACH: u32 = 16;
@@ -139,7 +139,7 @@ async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut P
         let seconds = until.saturating_sub(now_micros()) / 1_000_000;
         done.held = Some(format!(
             "the last runs failed because of their surroundings; nothing is started for {seconds} s \
-             (`switchyard pulse --clear-breaker` ends that)"
+             (`shuntyard pulse --clear-breaker` ends that)"
         ));
         return Ok(());
     }

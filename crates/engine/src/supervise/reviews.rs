@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{Context, in_thread, settings_of};
 use futures_util::future::join_all;
-use std::{path::Path, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     config::{Merging, Repository, micros},
     pattern::FailureMode,
     pull_request::{
@@ -22,8 +21,9 @@ use switchyard_core::{
     redact::redact,
     task::{Asked, Delivered, Event, Failure, Lift, Phase, Redelivery, State, TaskId},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{RunNote, TaskFilter, TaskRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{RunNote, TaskFilter, TaskRecord};
+use std::{path::Path, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -228,8 +228,8 @@ async fn revision(
     let signature = objections.signature();
     let (gh, url, known, seen) = (look.gh.clone(), look.url.clone(), look.known.clone(), found.clone());
     let written = in_thread(move || {
-        let mut objections = switchyard_core::pull_request::objections(&seen, &known)?;
-        let log = |check: &&switchyard_core::pull_request::StatusCheck| {
+        let mut objections = shuntyard_core::pull_request::objections(&seen, &known)?;
+        let log = |check: &&shuntyard_core::pull_request::StatusCheck| {
             Some((check.name().to_owned(), gh.failed_log(&url, check)?))
         };
         let logs: Vec<(String, String)> = objections.checks.iter().filter_map(log).collect();
@@ -274,7 +274,7 @@ async fn merge(context: &Context, look: Look) -> Result<bool, ChangeError> {
 /// After a merge, has the other pull requests of the same base brought onto it. Done twice, the second time finds nothing
 /// to rebase.
 pub(super) async fn rebase_siblings(context: &Context, id: &TaskId) -> Result<String, String> {
-    let words = |error: switchyard_store::StoreError| error.to_string();
+    let words = |error: shuntyard_store::StoreError| error.to_string();
     let own = context.store.task(id).await.map_err(words)?.task;
     let repository = Some(own.spec.repository.clone());
     let filter = TaskFilter { phase: Some(Phase::Waiting), repository, limit: SIBLINGS, ..TaskFilter::default() };

@@ -11,9 +11,9 @@ use super::{
     todo::{self, TodoPass},
 };
 use crate::Context;
+use shuntyard_core::task::Phase;
+use shuntyard_host::{clock::now_micros, watch::FileWatch};
 use std::{path::PathBuf, sync::Arc, time::Duration};
-use switchyard_core::task::Phase;
-use switchyard_host::{clock::now_micros, watch::FileWatch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 

@@ -2,6 +2,8 @@
 
 use super::tidy::{WORKER_MARK, mark_of, standby_mark};
 use crate::Context;
+use shuntyard_core::task::TaskId;
+use shuntyard_host::{detached::spawn_detached, paths::private_dir};
 use std::{
     fs::{OpenOptions, Permissions},
     io,
@@ -15,8 +17,6 @@ use std::{
     path::PathBuf,
     process::{Child, Command},
 };
-use switchyard_core::task::TaskId;
-use switchyard_host::{detached::spawn_detached, paths::private_dir};
 
 /// Where a task's logs are.
 pub fn log_dir(context: &Context, id: &TaskId) -> PathBuf {

@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{Context, owner::is_gone};
 use serde::Serialize;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     pull_request::{Assessment, PullRequestRecord, PullRequestState},
     task::{Breaker, Hold, Live, Phase, State, TaskId, order},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{BatchRecord, GroupBy, RunRecord, SpendKey, SpendKind, TaskFilter, TaskRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{BatchRecord, GroupBy, RunRecord, SpendKey, SpendKind, TaskFilter, TaskRecord};
 
 /// Tasks of one phase that are shown one by one.
 const SHOWN: u32 = 50;
@@ -193,7 +193,7 @@ pub async fn why(context: &Context, record: &TaskRecord) -> Result<String, Chang
         state @ State::Asking { until, answer: None, .. } => {
             let left = until.saturating_sub(now_micros()).max(0) / 1_000_000;
             let id = &record.task.id;
-            format!("{}; `switchyard task answer {id} allow|always|deny` within {left} s", state.reason())
+            format!("{}; `shuntyard task answer {id} allow|always|deny` within {left} s", state.reason())
         }
         State::Review { .. } => match &record.task.tally.pull_request {
             Some(PullRequestRecord { assessment: Assessment { state, detail }, .. }) => {
@@ -234,7 +234,7 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
         .into_iter()
         .map(|run| Live { repository: run.repository, batch: run.batch, parent: run.parent, model: run.model })
         .collect();
-    let candidate = switchyard_core::task::Candidate {
+    let candidate = shuntyard_core::task::Candidate {
         id: record.task.id.clone(),
         number: record.number,
         priority: record.task.priority,
@@ -245,8 +245,9 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
     let turnout = order(&[candidate], &live, &limits);
     Ok(match turnout.held.first() {
         Some((_, Hold { slot })) => slot.shown(),
-        None => "ready: a supervisor starts it with its next pass (`switchyard supervise`, or `switchyard pulse`)"
-            .to_owned(),
+        None => {
+            "ready: a supervisor starts it with its next pass (`shuntyard supervise`, or `shuntyard pulse`)".to_owned()
+        }
     })
 }
 

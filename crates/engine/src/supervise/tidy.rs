@@ -2,15 +2,15 @@
 //! is the proof that a leftover is ours.
 
 use crate::{Context, server::short_hash};
+use shuntyard_core::task::TaskId;
+use shuntyard_host::{ProcessIdentity, Signal, bounded::wait_until, tree::end_marked};
 use std::time::Duration;
-use switchyard_core::task::TaskId;
-use switchyard_host::{ProcessIdentity, Signal, bounded::wait_until, tree::end_marked};
 
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Set for the worker and inherited by all that it starts.
-pub const WORKER_MARK: &str = "SWITCHYARD_WORKER";
+pub const WORKER_MARK: &str = "SHUNTYARD_WORKER";
 
 /// The same id is in other stores of the same user too, so the mark says whose it is.
 #[must_use]

@@ -13,15 +13,15 @@ use crate::{
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
-use std::{collections::BTreeSet, path::Path, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     compare::clean_line,
     config::{micros, remote_name},
     task::TaskId,
     todo::Looks,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::StoreError;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::StoreError;
+use std::{collections::BTreeSet, path::Path, time::Duration};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 

@@ -76,7 +76,7 @@ fn a_slow_program_may_go_on_while_it_gets_on() {
     std::thread::scope(|scope| {
         for (number, (name, script)) in table.into_iter().enumerate() {
             scope.spawn(move || {
-                let scratch = switchyard_testkit::Scratch::new(&format!("slow-program-{number}"));
+                let scratch = shuntyard_testkit::Scratch::new(&format!("slow-program-{number}"));
                 let pipe = scratch.path().join("pipe");
                 assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
                 let mut command = Command::new("bash");
@@ -99,7 +99,7 @@ fn a_program_that_works_for_ever_has_a_limit_too() {
 fn waking_up_now_and_then_is_no_progress() {
     // As a program does that waits for an answer from the network: it looks many times a second.
     let script = "while :; do read -t 0.2 x <&3; done 3<>\"$PIPE\"";
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let pipe = scratch.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut command = Command::new("bash");

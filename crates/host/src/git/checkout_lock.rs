@@ -13,7 +13,7 @@ use super::journal::remove;
 use crate::bounded::wait_until;
 use crate::process::ProcessIdentity;
 
-const MARK: &str = "switchyard is updating this checkout";
+const MARK: &str = "shuntyard is updating this checkout";
 /// The purpose of a lock that a recovery takes where a user has removed the first one.
 pub(super) const RENEWED: &str = "recovery";
 /// An editor asks for the status all the time, and git holds the lock for some milliseconds then.
@@ -85,7 +85,7 @@ fn token(purpose: &str) -> io::Result<String> {
 /// False when there is such a file already.
 fn create(path: &Path, content: &str) -> io::Result<bool> {
     let mut draft = path.as_os_str().to_owned();
-    draft.push(".switchyard");
+    draft.push(".shuntyard");
     let draft = PathBuf::from(draft);
     fs::write(&draft, content)?;
     // A link appears with its whole content, and only where there is nothing.

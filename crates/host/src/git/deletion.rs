@@ -13,7 +13,7 @@ use crate::bounded::wait_until;
 use crate::process::ProcessIdentity;
 
 /// The file is called so, and then by the process that deletes.
-const MARK: &str = "switchyard-deletion-";
+const MARK: &str = "shuntyard-deletion-";
 const LOCKS: [&str; 2] = ["packed-refs.lock", "reftable/tables.list.lock"];
 /// Another program has such a lock for milliseconds, and a git that outlived its process is done by then, too.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -18,7 +18,7 @@ pub struct MergeHold {
 impl Git {
     /// Waits for the merges of others. The lock goes with the process that holds it.
     pub fn hold_merges(&self, repository: &Path) -> Result<MergeHold, GitError> {
-        let file = self.lock_file(repository, "switchyard-merge.lock", PATIENCE)?;
+        let file = self.lock_file(repository, "shuntyard-merge.lock", PATIENCE)?;
         Ok(MergeHold { _file: file })
     }
 

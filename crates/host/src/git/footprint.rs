@@ -21,14 +21,14 @@ const ENTRIES: usize = 20_000;
 const MOVES: &str = "--max-count=1000";
 /// Moved references whose history is looked at.
 const MOVED: usize = 200;
-/// Where Switchyard keeps its own commits in a repository.
-const OWN: &str = "refs/switchyard/";
+/// Where Shuntyard keeps its own commits in a repository.
+const OWN: &str = "refs/shuntyard/";
 /// The branches of its tasks.
-const OWN_BRANCHES: &str = "refs/heads/switchyard/";
+const OWN_BRANCHES: &str = "refs/heads/shuntyard/";
 /// The newest stash; the others are in its log.
 const STASH: &str = "refs/stash";
-/// The reason that Switchyard gives for each of its moves of a reference.
-const REASON: &str = "switchyard";
+/// The reason that Shuntyard gives for each of its moves of a reference.
+const REASON: &str = "shuntyard";
 /// Files in git's directory that say how the repository is to be treated.
 const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/attributes"];
 
@@ -43,9 +43,9 @@ pub struct Footprint {
     /// By their path from the top: what git lists as changed, untracked or ignored, and what the earlier look listed.
     pub files: BTreeMap<PathBuf, FileTrace>,
     pub uncounted: usize,
-    /// Without Switchyard's own and without the stash.
+    /// Without Shuntyard's own and without the stash.
     pub references: BTreeMap<String, String>,
-    /// Commits that Switchyard has brought into the repository, or that a branch of it is at.
+    /// Commits that Shuntyard has brought into the repository, or that a branch of it is at.
     pub recorded: BTreeSet<String>,
     /// The newest first.
     pub stashes: Vec<String>,
@@ -124,7 +124,7 @@ impl Git {
         })
     }
 
-    /// The references that only deliveries of Switchyard have moved between the two looks.
+    /// The references that only deliveries of Shuntyard have moved between the two looks.
     pub fn moved_by_deliveries(
         &self,
         top: &Path,

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use super::{path_of, records};
 
-const NAME: &str = "switchyard-checkout";
-const FORMAT: &[u8] = b"switchyard checkout 1";
+const NAME: &str = "shuntyard-checkout";
+const FORMAT: &[u8] = b"shuntyard checkout 1";
 /// The index that git works on.
-const DRAFT: &str = "index.switchyard";
-const OLD: &str = "index.switchyard-old";
-const NEW: &str = "index.switchyard-new";
+const DRAFT: &str = "index.shuntyard";
+const OLD: &str = "index.shuntyard-old";
+const NEW: &str = "index.shuntyard-new";
 /// The paths that git is to read.
-const INPUT: &str = "switchyard-checkout.paths";
+const INPUT: &str = "shuntyard-checkout.paths";
 
 /// A working tree's own git directory, and what of ours can be in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Administration {
     /// Removes the journal first: what is left without it means nothing.
     pub(super) fn clear(&self) -> io::Result<()> {
         remove(&self.journal())?;
-        for name in [OLD, NEW, DRAFT, INPUT, "switchyard-checkout.new", "index.lock.switchyard"] {
+        for name in [OLD, NEW, DRAFT, INPUT, "shuntyard-checkout.new", "index.lock.shuntyard"] {
             remove(&self.directory.join(name))?;
         }
         self.clear_git_locks()
@@ -96,7 +96,7 @@ impl Journal {
     pub(super) fn load(place: &Administration) -> io::Result<Option<Self>> {
         match fs::read(place.journal()) {
             Ok(bytes) => Self::parse(&bytes).map(Some).ok_or_else(|| {
-                io::Error::new(io::ErrorKind::InvalidData, "another version of switchyard wrote this journal")
+                io::Error::new(io::ErrorKind::InvalidData, "another version of shuntyard wrote this journal")
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -104,7 +104,7 @@ impl Journal {
     }
 
     pub(super) fn store(&self, place: &Administration) -> io::Result<()> {
-        let draft = place.directory.join("switchyard-checkout.new");
+        let draft = place.directory.join("shuntyard-checkout.new");
         let mut file = File::create(&draft)?;
         file.write_all(&self.bytes())?;
         file.sync_all()?;
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_journal_is_read_as_it_was_written() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let place = Administration { directory: scratch.path().to_owned() };
         assert_eq!(Journal::load(&place).unwrap(), None);
         let journal = Journal {
@@ -176,7 +176,7 @@ mod tests {
         };
         journal.store(&place).unwrap();
         assert_eq!(Journal::load(&place).unwrap(), Some(journal));
-        std::fs::write(place.journal(), b"switchyard checkout 2\0").unwrap();
+        std::fs::write(place.journal(), b"shuntyard checkout 2\0").unwrap();
         assert!(Journal::load(&place).is_err());
         place.clear().unwrap();
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);

@@ -29,7 +29,7 @@ impl RepositoryLock {
 impl Git {
     /// Waits at most the deadline of a call for others of ours.
     pub(super) fn lock(&self, repository: &Path) -> Result<RepositoryLock, GitError> {
-        Ok(RepositoryLock { file: self.lock_file(repository, "switchyard.lock", self.idle_deadline)? })
+        Ok(RepositoryLock { file: self.lock_file(repository, "shuntyard.lock", self.idle_deadline)? })
     }
 
     /// A lock of this name, waited for no longer than that.

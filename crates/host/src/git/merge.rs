@@ -55,7 +55,7 @@ impl Git {
         let mut git = self.clone();
         for role in ["AUTHOR", "COMMITTER"] {
             for (name, value) in
-                [("NAME", "Switchyard"), ("EMAIL", "switchyard@localhost"), ("DATE", &format!("{newest} +0000"))]
+                [("NAME", "Shuntyard"), ("EMAIL", "shuntyard@localhost"), ("DATE", &format!("{newest} +0000"))]
             {
                 git.variables.push((format!("GIT_{role}_{name}").into(), value.into()));
             }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn an_old_git_does_not_know() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let program = scratch.path().join("git");
         let script = "#!/bin/sh\ncase \"$*\" in *--version) echo git version 2.37.2;; *) exit 129;; esac\n";
         crate::bounded::install_script(&program, script);

@@ -17,8 +17,8 @@ use super::lock::RepositoryLock;
 use super::{Git, GitError, path_of, records};
 use crate::bounded::wait_until;
 
-const NAME: &str = "switchyard-reference";
-const DRAFT: &str = "switchyard-reference.new";
+const NAME: &str = "shuntyard-reference";
+const DRAFT: &str = "shuntyard-reference.new";
 /// Git holds these locks for milliseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -37,7 +37,7 @@ impl Git {
     pub(super) fn move_reference(&self, lock: &RepositoryLock, step: &ReferenceMove<'_>) -> Result<(), GitError> {
         let trouble = failed_at(step.common);
         write_note(step).map_err(&trouble)?;
-        let message = "switchyard: fast-forward";
+        let message = "shuntyard: fast-forward";
         let words = ["update-ref", "-m", message, "--end-of-options", step.reference, step.to, step.from];
         let moved = self.run_held(lock, HeldCall { top: step.top, words: &words, index: None, input: None });
         clear_reference_locks(step.common).map_err(&trouble)?;

@@ -65,7 +65,7 @@ impl Git {
             // The empty value is git's word for a reference that must not exist.
             Expected::Absent => "",
         };
-        let words = ["update-ref", "-m", "switchyard", "--end-of-options", reference, new, old];
+        let words = ["update-ref", "-m", "shuntyard", "--end-of-options", reference, new, old];
         let result = self.succeed(&within(repository, &words)).map(drop);
         self.or_moved(repository, reference, expected, result)
     }

@@ -14,7 +14,7 @@ use crate::clock::now_micros;
 use crate::process::ProcessIdentity;
 
 /// Where a fetch puts what it brings, until it is known to be complete.
-const FETCHED: &str = "refs/switchyard/fetched";
+const FETCHED: &str = "refs/shuntyard/fetched";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {

@@ -7,13 +7,13 @@ use super::*;
 use crate::process::ProcessIdentity;
 
 struct Repository {
-    directory: switchyard_testkit::Scratch,
+    directory: shuntyard_testkit::Scratch,
     git: Git,
 }
 
 impl Repository {
     fn new() -> Self {
-        let directory = switchyard_testkit::Scratch::of_test();
+        let directory = shuntyard_testkit::Scratch::of_test();
         let nowhere = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].map(|name| (name.into(), "/dev/null".into()));
         // A search for a repository must not find one above the temporary directory.
         let ceiling = ("GIT_CEILING_DIRECTORIES".into(), directory.path().parent().unwrap().into());
@@ -145,7 +145,7 @@ fn failures_say_what_was_run() {
 
 #[test]
 fn a_hung_git_is_ended_with_all_it_started() {
-    let directory = switchyard_testkit::Scratch::of_test();
+    let directory = shuntyard_testkit::Scratch::of_test();
     let (program, pids) = (directory.path().join("git"), directory.path().join("pids"));
     let script = format!("#!/bin/sh\ntrap '' TERM\nsleep 300 &\necho $$ $! > {}\nwait\nsleep 300\n", pids.display());
     crate::bounded::install_script(&program, &script);
@@ -168,7 +168,7 @@ fn a_checkout_may_take_longer_than_it_may_be_idle() {
     // As a filter that fetches each file from elsewhere.
     repository.git.succeed(&within(repository.path(), &["config", "filter.slow.smudge", "sleep 1; cat"])).unwrap();
     let patient = Git { idle_deadline: Duration::from_secs(3), ..repository.git.clone() };
-    let elsewhere = switchyard_testkit::Scratch::of_test();
+    let elsewhere = shuntyard_testkit::Scratch::of_test();
     let tree = elsewhere.path().join("tree");
     let check_out = |tree: &Path| {
         let (place, words) = (tree.to_str().unwrap(), ["worktree", "add", "--quiet", "--detach"]);
@@ -201,7 +201,7 @@ fn a_diff_has_new_files_and_leaves_the_index_alone() {
     repository.commit("first").unwrap();
     let top = repository.path();
     repository.write("new.txt", "not known yet\n");
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let before = repository.git.status_porcelain(top).unwrap();
     let head = repository.git.commit_of(top, "HEAD").unwrap();
     let diff = repository.git.diff_of_all(top, &head, &scratch.path().join("index")).unwrap();
@@ -236,7 +236,7 @@ fn a_diff_runs_nothing_hides_nothing_and_leaves_nothing() {
     repository.write("picture.bin", [0_u8, 1, 2, 0, 3]);
     let objects = || walk(&top.join(".git/objects"));
     let before = objects();
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let diff = repository.git.diff_of_all(top, "HEAD", &scratch.path().join("index")).unwrap();
     assert!(diff.contains("+import os"), "{diff}");
     assert!(diff.contains("picture.bin differ"), "{diff}");

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const BY_HAND: &str = "or install OpenCode by hand and name its binary in SWITCHYARD_OPENCODE_BIN";
+const BY_HAND: &str = "or install OpenCode by hand and name its binary in SHUNTYARD_OPENCODE_BIN";
 
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {

@@ -7,12 +7,12 @@ use super::*;
 const VERSION: &str = "1.18.33";
 
 struct Place {
-    directory: switchyard_testkit::Scratch,
+    directory: shuntyard_testkit::Scratch,
 }
 
 impl Place {
     fn new() -> Self {
-        Self { directory: switchyard_testkit::Scratch::of_test() }
+        Self { directory: shuntyard_testkit::Scratch::of_test() }
     }
 
     fn target(&self) -> PathBuf {
@@ -122,7 +122,7 @@ fn without_npm_it_says_what_to_do() {
     let place = Place::new();
     let error = place.install(&[("PATH".into(), place.directory.path().into())]).unwrap_err();
     assert!(matches!(error, InstallError::NpmMissing), "{error:?}");
-    assert!(error.to_string().contains("SWITCHYARD_OPENCODE_BIN"));
+    assert!(error.to_string().contains("SHUNTYARD_OPENCODE_BIN"));
 }
 
 #[test]

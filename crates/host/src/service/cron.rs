@@ -2,10 +2,10 @@
 //!
 //! Invariant: whatever stands outside of our own block is kept byte for byte; it need not even be text.
 
-use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, runs_switchyard, sayable};
+use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, runs_shuntyard, sayable};
 
-const BEGIN: &str = "# switchyard begin";
-const END: &str = "# switchyard end";
+const BEGIN: &str = "# shuntyard begin";
+const END: &str = "# shuntyard end";
 
 /// Some crons take no longer command.
 pub const SURE_LENGTH: usize = 990;
@@ -39,7 +39,7 @@ fn quoted(value: &str) -> Result<String, Unsayable> {
 
 /// Somebody has changed the markers; where the block ends is a guess then, and a wrong one costs entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("read the crontab: line {line} is a marker of a switchyard block without its other one")]
+#[error("read the crontab: line {line} is a marker of a shuntyard block without its other one")]
 pub struct BrokenBlock {
     pub line: usize,
 }
@@ -134,7 +134,7 @@ impl<'a> Crontab<'a> {
             Piece::Line(line) => Some(String::from_utf8_lossy(line).trim().to_owned()),
             Piece::Block { .. } => None,
         });
-        lines.filter(|line| !line.starts_with('#') && runs_switchyard(line)).collect()
+        lines.filter(|line| !line.starts_with('#') && runs_shuntyard(line)).collect()
     }
 }
 

@@ -9,18 +9,18 @@ fn instance(directory: &str) -> Instance {
 #[test]
 fn the_block_is_one_entry_between_markers() {
     let expected = "\
-# switchyard begin
-# made by `switchyard service install`; `switchyard service uninstall` removes it
-*/2 * * * * /usr/bin/env HOME=/home/ann PATH='/opt/50'\\%' off:/usr/bin' /opt/bin/switchyard pulse >/home/ann/.local/share/switchyard/service.log 2>&1
-# switchyard end
+# shuntyard begin
+# made by `shuntyard service install`; `shuntyard service uninstall` removes it
+*/2 * * * * /usr/bin/env HOME=/home/ann PATH='/opt/50'\\%' off:/usr/bin' /opt/bin/shuntyard pulse >/home/ann/.local/share/shuntyard/service.log 2>&1
+# shuntyard end
 ";
-    let mut service = sample("/opt/bin/switchyard", Work::Pulse);
+    let mut service = sample("/opt/bin/shuntyard", Work::Pulse);
     assert_eq!(block(&service).unwrap(), expected);
     service.instance = instance("/srv/two");
     let suffix = service.instance.suffix().unwrap();
     let made = block(&service).unwrap();
-    assert!(made.starts_with(&format!("# switchyard begin {suffix}\n")), "{made}");
-    assert!(made.ends_with(&format!("# switchyard end {suffix}\n")), "{made}");
+    assert!(made.starts_with(&format!("# shuntyard begin {suffix}\n")), "{made}");
+    assert!(made.ends_with(&format!("# shuntyard end {suffix}\n")), "{made}");
 }
 
 /// What a cron makes of a command before a shell sees it: the percent signs, and in some crons two backslashes.
@@ -44,17 +44,17 @@ fn odd_paths_come_through_cron_and_the_shell() {
     }
 }
 
-const BLOCK: &str = "# switchyard begin\n1\n# switchyard end\n";
+const BLOCK: &str = "# shuntyard begin\n1\n# shuntyard end\n";
 
 #[test]
 fn everything_else_is_kept_byte_for_byte() {
-    let other = "# switchyard begin two-1\n2\n# switchyard end two-1\n";
+    let other = "# shuntyard begin two-1\n2\n# shuntyard end two-1\n";
     let foreign: [&[u8]; 6] = [
         b"",
         b"\n",
         b"MAILTO=x\n\n  0 1 * * *  a \\% b\r\n",
         b"\xff\xfe\n# caf\xe9\n",
-        b"# switchyard beginner\n",
+        b"# shuntyard beginner\n",
         other.as_bytes(),
     ];
     let ours = Instance::default();
@@ -84,11 +84,11 @@ fn the_block_keeps_its_place_and_copies_go() {
 #[test]
 fn broken_markers_are_refused() {
     let table = [
-        ("a\n# switchyard begin\n1\n", 2),
-        ("# switchyard end\n", 1),
-        ("# switchyard begin\n# switchyard begin\n# switchyard end\n", 2),
-        ("# switchyard begin\n# switchyard end two-1\n", 2),
-        ("# switchyard begin two-1\n\n# switchyard end\n", 3),
+        ("a\n# shuntyard begin\n1\n", 2),
+        ("# shuntyard end\n", 1),
+        ("# shuntyard begin\n# shuntyard begin\n# shuntyard end\n", 2),
+        ("# shuntyard begin\n# shuntyard end two-1\n", 2),
+        ("# shuntyard begin two-1\n\n# shuntyard end\n", 3),
     ];
     for (text, line) in table {
         assert_eq!(Crontab::read(text.as_bytes()), Err(BrokenBlock { line }), "{text}");
@@ -97,8 +97,8 @@ fn broken_markers_are_refused() {
 
 #[test]
 fn entries_by_hand_are_found_outside_of_blocks() {
-    let text = "# 1 * * * * switchyard pulse\n*/5 * * * * switchyard pulse\n# switchyard begin\n* * * * * switchyard pulse\n\
-                # switchyard end\n@reboot cd /x; ./switchyard supervise";
+    let text = "# 1 * * * * shuntyard pulse\n*/5 * * * * shuntyard pulse\n# shuntyard begin\n* * * * * shuntyard pulse\n\
+                # shuntyard end\n@reboot cd /x; ./shuntyard supervise";
     let found = Crontab::read(text.as_bytes()).unwrap().by_hand();
-    assert_eq!(found, ["*/5 * * * * switchyard pulse", "@reboot cd /x; ./switchyard supervise"]);
+    assert_eq!(found, ["*/5 * * * * shuntyard pulse", "@reboot cd /x; ./shuntyard supervise"]);
 }

@@ -6,15 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Where things are kept: Switchyard's own, and those of OpenCode.
-const PLACES: [&str; 6] = [
-    "SWITCHYARD_CONFIG",
-    "SWITCHYARD_DATA_DIR",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
-];
+/// Where things are kept: Shuntyard's own, and those of OpenCode.
+const PLACES: [&str; 6] =
+    ["SHUNTYARD_CONFIG", "SHUNTYARD_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 /// What every system has, in case that the caller has no search path.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const SECRET_ENDINGS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_PAT"];
@@ -33,7 +27,7 @@ pub fn variables(
     variables.insert("PATH".to_owned(), search_path(environment, is_directory));
     for name in PLACES {
         let Some(value) = environment.get(name).filter(|value| !value.is_empty()) else { continue };
-        let path = if name == "SWITCHYARD_CONFIG" { here.join(value) } else { PathBuf::from(value) };
+        let path = if name == "SHUNTYARD_CONFIG" { here.join(value) } else { PathBuf::from(value) };
         // By their own rules the others count only when absolute.
         if let Some(path) = path.to_str().filter(|_| path.is_absolute()) {
             variables.insert(name.to_owned(), path.to_owned());
@@ -58,7 +52,7 @@ fn search_path(environment: &BTreeMap<String, String>, is_directory: impl Fn(&Pa
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     pub secrets: Vec<String>,
-    /// Settings of Switchyard.
+    /// Settings of Shuntyard.
     pub settings: Vec<String>,
 }
 
@@ -71,7 +65,7 @@ pub fn left_out(environment: &BTreeMap<String, String>) -> LeftOut {
         }
         if SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             left.secrets.push(name.clone());
-        } else if name.starts_with("SWITCHYARD_") {
+        } else if name.starts_with("SHUNTYARD_") {
             left.settings.push(name.clone());
         }
     }
@@ -110,24 +104,24 @@ mod tests {
         let given = [
             ("HOME", "/h"),
             ("PATH", "/bin"),
-            ("SWITCHYARD_CONFIG", "own.toml"),
-            ("SWITCHYARD_DATA_DIR", "/data"),
+            ("SHUNTYARD_CONFIG", "own.toml"),
+            ("SHUNTYARD_DATA_DIR", "/data"),
             ("XDG_CONFIG_HOME", "/c"),
             ("XDG_DATA_HOME", "relative"),
             ("XDG_STATE_HOME", ""),
             ("XDG_RUNTIME_DIR", "/run/user/1"),
             ("ACME_API_KEY", "sk-1"),
             ("GITHUB_TOKEN", "ghp_1"),
-            ("SWITCHYARD_OPENCODE_PASSWORD", "hunter2"),
-            ("SWITCHYARD_STORE", "postgres://me:pw@host/db"),
+            ("SHUNTYARD_OPENCODE_PASSWORD", "hunter2"),
+            ("SHUNTYARD_STORE", "postgres://me:pw@host/db"),
             ("EMPTY_KEY", ""),
             ("EDITOR", "vi"),
         ];
         let expected =
-            "HOME=/h\nPATH=/bin\nSWITCHYARD_CONFIG=/here/own.toml\nSWITCHYARD_DATA_DIR=/data\nXDG_CONFIG_HOME=/c\n";
+            "HOME=/h\nPATH=/bin\nSHUNTYARD_CONFIG=/here/own.toml\nSHUNTYARD_DATA_DIR=/data\nXDG_CONFIG_HOME=/c\n";
         assert_eq!(kept(&given), expected);
         let left = left_out(&environment(&given));
-        assert_eq!(left.secrets, ["ACME_API_KEY", "GITHUB_TOKEN", "SWITCHYARD_OPENCODE_PASSWORD"]);
-        assert_eq!(left.settings, ["SWITCHYARD_STORE"]);
+        assert_eq!(left.secrets, ["ACME_API_KEY", "GITHUB_TOKEN", "SHUNTYARD_OPENCODE_PASSWORD"]);
+        assert_eq!(left.settings, ["SHUNTYARD_STORE"]);
     }
 }

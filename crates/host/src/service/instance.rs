@@ -1,4 +1,4 @@
-//! Which of several Switchyards on one account is meant. Each has a data directory of its own, so that names it.
+//! Which of several Shuntyards on one account is meant. Each has a data directory of its own, so that names it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ pub struct Instance(Option<String>);
 impl Instance {
     #[must_use]
     pub fn of(data_dir: &Path, home: &Path) -> Self {
-        if data_dir == home.join(".local/share/switchyard") {
+        if data_dir == home.join(".local/share/shuntyard") {
             return Self(None);
         }
         // The same directory can be written in several ways.
         let data_dir: PathBuf = data_dir.components().collect();
         let names = data_dir.iter().rev().filter_map(|part| part.to_str());
-        let name = names.map(plain).find(|name| !name.is_empty() && name != "switchyard").unwrap_or_default();
+        let name = names.map(plain).find(|name| !name.is_empty() && name != "shuntyard").unwrap_or_default();
         let separator = if name.is_empty() { "" } else { "-" };
         Self(Some(format!("{name}{separator}{:08x}", hash(data_dir.as_os_str().as_encoded_bytes()))))
     }
@@ -59,11 +59,11 @@ mod tests {
     #[test]
     fn only_an_unusual_data_directory_has_a_suffix() {
         let table = [
-            ("/home/ann/.local/share/switchyard", None),
-            ("/home/ann/.local/share/switchyard/", None),
+            ("/home/ann/.local/share/shuntyard", None),
+            ("/home/ann/.local/share/shuntyard/", None),
             ("/srv/Two Yards", Some("two-yards-f44afe8f")),
             ("/srv//Two Yards/", Some("two-yards-f44afe8f")),
-            ("/srv/xdg/switchyard", Some("xdg-37e303da")),
+            ("/srv/xdg/shuntyard", Some("xdg-37e303da")),
             ("/数/据", Some("30be6b93")),
         ];
         for (data_dir, expected) in table {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_suffix_stands_in_names() {
-        assert_eq!(Instance(None).name("switchyard", '-'), "switchyard");
-        assert_eq!(Instance(Some("two-1".into())).name("switchyard", '.'), "switchyard.two-1");
+        assert_eq!(Instance(None).name("shuntyard", '-'), "shuntyard");
+        assert_eq!(Instance(Some("two-1".into())).name("shuntyard", '.'), "shuntyard.two-1");
     }
 }

@@ -4,7 +4,7 @@ use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, Work, sayable}
 
 #[must_use]
 pub fn label(instance: &Instance) -> String {
-    instance.name("switchyard.supervisor", '.')
+    instance.name("shuntyard.supervisor", '.')
 }
 
 /// Where jobs of this user live while the user is logged in.
@@ -95,14 +95,14 @@ mod tests {
     fn a_supervisor_is_kept_alive() {
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- made by `switchyard service install`; `switchyard service uninstall` removes it -->
+<!-- made by `shuntyard service install`; `shuntyard service uninstall` removes it -->
 <plist version="1.0">
 <dict>
   <key>Label</key>
-  <string>switchyard.supervisor</string>
+  <string>shuntyard.supervisor</string>
   <key>ProgramArguments</key>
   <array>
-    <string>/a b/&lt;R&amp;D&gt; 50%/"switchyard"</string>
+    <string>/a b/&lt;R&amp;D&gt; 50%/"shuntyard"</string>
     <string>supervise</string>
   </array>
   <key>EnvironmentVariables</key>
@@ -126,11 +126,11 @@ mod tests {
   <key>StandardOutPath</key>
   <string>/dev/null</string>
   <key>StandardErrorPath</key>
-  <string>/home/ann/.local/share/switchyard/service.log</string>
+  <string>/home/ann/.local/share/shuntyard/service.log</string>
 </dict>
 </plist>
 "#;
-        let made = property_list(&sample("/a b/<R&D> 50%/\"switchyard\"", Work::Supervise));
+        let made = property_list(&sample("/a b/<R&D> 50%/\"shuntyard\"", Work::Supervise));
         assert_eq!(made.unwrap(), expected);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         assert!(made.contains(interval) && made.contains("<string>pulse</string>"), "{made}");
         assert!(!made.contains("KeepAlive") && !made.contains("RunAtLoad"), "{made}");
         assert!(
-            made.contains(&format!("<string>switchyard.supervisor.{}</string>", service.instance.suffix().unwrap()))
+            made.contains(&format!("<string>shuntyard.supervisor.{}</string>", service.instance.suffix().unwrap()))
         );
         service.log = "/a\u{1}b".into();
         assert!(property_list(&service).is_err());
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_launchd_says_is_read() {
-        let text = "gui/501/switchyard.supervisor = {\n\tactive count = 1\n\tstate = running\n\n\tpid = 512\n\
+        let text = "gui/501/shuntyard.supervisor = {\n\tactive count = 1\n\tstate = running\n\n\tpid = 512\n\
                     \tendpoints = {\n\t\tstate = odd\n\t\tpid = 9\n\t}\n\tlast exit code = 1\n}\n";
         let expected = Printed { state: Some("running".into()), pid: Some(512), last_exit: Some("1".into()) };
         assert_eq!(printed(text), expected);

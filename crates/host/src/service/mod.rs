@@ -11,14 +11,14 @@ mod instance;
 pub mod launchd;
 pub mod systemd;
 
-pub use by_hand::{in_property_list, in_unit, runs_switchyard};
+pub use by_hand::{in_property_list, in_unit, runs_shuntyard};
 pub use environment::{LeftOut, left_out, variables};
 pub use instance::Instance;
 
 use serde::Serialize;
 
 /// The second half of every text that we write; a file without it is somebody else's.
-pub const MARK: &str = "made by `switchyard service install`; `switchyard service uninstall` removes it";
+pub const MARK: &str = "made by `shuntyard service install`; `shuntyard service uninstall` removes it";
 
 /// How often a pass is made where no supervisor runs all the time.
 pub const MINUTES: u32 = 2;
@@ -103,6 +103,6 @@ fn sample(program: &str, work: Work) -> Service {
         instance: Instance::default(),
         variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         home: "/home/ann".into(),
-        log: "/home/ann/.local/share/switchyard/service.log".into(),
+        log: "/home/ann/.local/share/shuntyard/service.log".into(),
     }
 }

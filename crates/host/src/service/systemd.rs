@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub fn main_unit(work: Work, instance: &Instance) -> String {
     match work {
         Work::Supervise => service_unit(work, instance),
-        Work::Pulse => format!("{}.timer", instance.name("switchyard-pulse", '-')),
+        Work::Pulse => format!("{}.timer", instance.name("shuntyard-pulse", '-')),
     }
 }
 
@@ -17,8 +17,8 @@ pub fn main_unit(work: Work, instance: &Instance) -> String {
 #[must_use]
 pub fn service_unit(work: Work, instance: &Instance) -> String {
     let base = match work {
-        Work::Supervise => "switchyard",
-        Work::Pulse => "switchyard-pulse",
+        Work::Supervise => "shuntyard",
+        Work::Pulse => "shuntyard-pulse",
     };
     format!("{}.service", instance.name(base, '-'))
 }
@@ -54,11 +54,11 @@ fn service_text(service: &Service) -> Result<String, Unsayable> {
     }
     let (description, how, install) = match service.work {
         Work::Supervise => (
-            "Switchyard: sees queued tasks through",
+            "Shuntyard: sees queued tasks through",
             "Type=simple\nRestart=on-failure\nRestartSec=30\n",
             "\n[Install]\nWantedBy=default.target\n",
         ),
-        Work::Pulse => ("Switchyard: one pass over the queued tasks", "Type=oneshot\n", ""),
+        Work::Pulse => ("Shuntyard: one pass over the queued tasks", "Type=oneshot\n", ""),
     };
     Ok(format!(
         "# {MARK}\n[Unit]\nDescription={description}\n\n[Service]\n{how}{start}{environment}\
@@ -70,7 +70,7 @@ fn service_text(service: &Service) -> Result<String, Unsayable> {
 fn timer_text() -> String {
     // By itself systemd may be a minute late to save power, which is half of the interval.
     format!(
-        "# {MARK}\n[Unit]\nDescription=Switchyard: a pass every {MINUTES} minutes\n\n\
+        "# {MARK}\n[Unit]\nDescription=Shuntyard: a pass every {MINUTES} minutes\n\n\
          [Timer]\nOnCalendar=*:0/{MINUTES}\nAccuracySec=5s\n\n[Install]\nWantedBy=timers.target\n"
     )
 }
@@ -100,15 +100,15 @@ mod tests {
 
     #[test]
     fn a_supervisor_is_a_service() {
-        let expected = r#"# made by `switchyard service install`; `switchyard service uninstall` removes it
+        let expected = r#"# made by `shuntyard service install`; `shuntyard service uninstall` removes it
 [Unit]
-Description=Switchyard: sees queued tasks through
+Description=Shuntyard: sees queued tasks through
 
 [Service]
 Type=simple
 Restart=on-failure
 RestartSec=30
-ExecStart="/opt/bin/switchyard" supervise
+ExecStart="/opt/bin/shuntyard" supervise
 Environment="HOME=/home/ann"
 Environment="PATH=/opt/50%% off:/usr/bin"
 # Workers and servers are processes of their own, which outlive what started them.
@@ -117,16 +117,16 @@ KillMode=process
 [Install]
 WantedBy=default.target
 "#;
-        let made = units(&sample("/opt/bin/switchyard", Work::Supervise)).unwrap();
-        assert_eq!(made, [("switchyard.service".to_owned(), expected.to_owned())]);
+        let made = units(&sample("/opt/bin/shuntyard", Work::Supervise)).unwrap();
+        assert_eq!(made, [("shuntyard.service".to_owned(), expected.to_owned())]);
     }
 
     #[test]
     fn a_pulse_is_a_timer_with_a_service() {
-        let made = units(&sample("/opt/bin/switchyard", Work::Pulse)).unwrap();
-        let timer = "# made by `switchyard service install`; `switchyard service uninstall` removes it
+        let made = units(&sample("/opt/bin/shuntyard", Work::Pulse)).unwrap();
+        let timer = "# made by `shuntyard service install`; `shuntyard service uninstall` removes it
 [Unit]
-Description=Switchyard: a pass every 2 minutes
+Description=Shuntyard: a pass every 2 minutes
 
 [Timer]
 OnCalendar=*:0/2
@@ -135,10 +135,10 @@ AccuracySec=5s
 [Install]
 WantedBy=timers.target
 ";
-        assert_eq!((made[1].0.as_str(), made[1].1.as_str()), ("switchyard-pulse.timer", timer));
+        assert_eq!((made[1].0.as_str(), made[1].1.as_str()), ("shuntyard-pulse.timer", timer));
         let (name, service) = &made[0];
-        assert_eq!(name, "switchyard-pulse.service");
-        assert!(service.contains("Type=oneshot\nExecStart=\"/opt/bin/switchyard\" pulse\n"), "{service}");
+        assert_eq!(name, "shuntyard-pulse.service");
+        assert!(service.contains("Type=oneshot\nExecStart=\"/opt/bin/shuntyard\" pulse\n"), "{service}");
         assert!(service.contains("KillMode=process\n") && !service.contains("[Install]"), "{service}");
     }
 
@@ -149,9 +149,9 @@ WantedBy=timers.target
             Ok(made.lines().find(|line| line.starts_with(start)).unwrap().to_owned())
         };
         let table = [
-            ("/a b/switchyard", r#"ExecStart="/a b/switchyard" supervise"#),
-            ("/50%h/switchyard", r#"ExecStart="/50%%h/switchyard" supervise"#),
-            ("/a$b;c/switchyard", r#"ExecStart="/a$b;c/switchyard" supervise"#),
+            ("/a b/shuntyard", r#"ExecStart="/a b/shuntyard" supervise"#),
+            ("/50%h/shuntyard", r#"ExecStart="/50%%h/shuntyard" supervise"#),
+            ("/a$b;c/shuntyard", r#"ExecStart="/a$b;c/shuntyard" supervise"#),
         ];
         for (program, expected) in table {
             assert_eq!(line(program, "ExecStart"), Ok(expected.to_owned()), "{program}");
@@ -171,8 +171,8 @@ WantedBy=timers.target
     fn instances_have_names_of_their_own() {
         let two = Instance::of("/srv/two".as_ref(), "/home/ann".as_ref());
         let suffix = two.suffix().unwrap();
-        assert_eq!(main_unit(Work::Supervise, &two), format!("switchyard-{suffix}.service"));
-        let expected = [format!("switchyard-pulse-{suffix}.service"), format!("switchyard-pulse-{suffix}.timer")];
+        assert_eq!(main_unit(Work::Supervise, &two), format!("shuntyard-{suffix}.service"));
+        let expected = [format!("shuntyard-pulse-{suffix}.service"), format!("shuntyard-pulse-{suffix}.timer")];
         assert_eq!(file_names(Work::Pulse, &two), expected);
     }
 

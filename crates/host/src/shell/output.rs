@@ -105,8 +105,8 @@ impl Heard {
 mod tests {
     use super::*;
 
-    fn heard(chunks: &[&[u8]]) -> (Said, switchyard_testkit::Scratch) {
-        let scratch = switchyard_testkit::Scratch::of_test();
+    fn heard(chunks: &[&[u8]]) -> (Said, shuntyard_testkit::Scratch) {
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let mut heard = Heard::new(private_log(&scratch.path().join("log")).unwrap());
         chunks.iter().for_each(|chunk| heard.take(chunk));
         (heard.said(), scratch)
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_written_is_given_up() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         std::fs::write(scratch.path().join("log"), "").unwrap();
         let mut heard = Heard::new(File::open(scratch.path().join("log")).unwrap());
         heard.take(b"one");

@@ -10,7 +10,7 @@ struct Sleeper(Child);
 impl Sleeper {
     fn start(mark: &str) -> Self {
         let mut command = Command::new("sleep");
-        Self(command.arg("300").env("SWITCHYARD_TABLE", mark).stdin(Stdio::null()).spawn().unwrap())
+        Self(command.arg("300").env("SHUNTYARD_TABLE", mark).stdin(Stdio::null()).spawn().unwrap())
     }
 }
 
@@ -55,7 +55,7 @@ fn both_tables_find_a_process_by_its_environment() {
     let mark = format!("table-{}", std::process::id());
     let child = Sleeper::start(&mark);
     for find in [super::marked, portable::marked] {
-        let pids = |value: &str| find("SWITCHYARD_TABLE", value).iter().map(|found| found.pid).collect::<Vec<_>>();
+        let pids = |value: &str| find("SHUNTYARD_TABLE", value).iter().map(|found| found.pid).collect::<Vec<_>>();
         assert_eq!(pids(&mark), [child.0.id()]);
         assert!(pids(&mark[1..]).is_empty() && pids(&format!("{mark}0")).is_empty());
     }

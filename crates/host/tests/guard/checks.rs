@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use switchyard_host::shell::{Check, Checked, Exit, ShellError};
+use shuntyard_host::shell::{Check, Checked, Exit, ShellError};
 
 use crate::scene::{PATIENCE, Scene};
 
@@ -60,7 +60,7 @@ fn a_check_finds_only_the_variables_it_was_given() {
     // The shell itself sets some of its own.
     let own = ["PWD", "OLDPWD", "SHLVL", "_"];
     let names: Vec<&str> = lines.filter(|name| !own.contains(name)).collect();
-    assert_eq!(names, ["HOME", "PATH", "SWITCHYARD_GUARD"]);
+    assert_eq!(names, ["HOME", "PATH", "SHUNTYARD_GUARD"]);
 }
 
 /// The sleeper has forked twice, leads a session of its own and has no parent that is still ours.

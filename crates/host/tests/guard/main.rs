@@ -17,7 +17,7 @@ use std::time::Instant;
 
 fn main() {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if let Some(result) = switchyard_host::guard::invoked(args.clone()) {
+    if let Some(result) = shuntyard_host::guard::invoked(args.clone()) {
         exit(result.unwrap_or_else(|error| {
             eprintln!("{error}");
             error.exit_code()

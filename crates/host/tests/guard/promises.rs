@@ -4,10 +4,10 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use switchyard_host::detached::spawn_detached;
-use switchyard_host::guarded::Environment;
-use switchyard_host::tree::descendants;
-use switchyard_host::{GuardedCommand, ProcessIdentity, Signal};
+use shuntyard_host::detached::spawn_detached;
+use shuntyard_host::guarded::Environment;
+use shuntyard_host::tree::descendants;
+use shuntyard_host::{GuardedCommand, ProcessIdentity, Signal};
 
 use crate::scene::{PATIENCE, Scene, until};
 
@@ -190,7 +190,7 @@ fn a_sweep_ends_what_a_killed_guard_left() {
         return;
     }
     let scene = Scene::new("sweep");
-    let script = "unset SWITCHYARD_GUARD; sleep 300 & setsid sleep 300 & wait";
+    let script = "unset SHUNTYARD_GUARD; sleep 300 & setsid sleep 300 & wait";
     let own = std::env::current_exe().unwrap();
     let mut sweeper = Command::new(own).args(["role-sweeper", script]).envs(scene.variables()).spawn().unwrap();
     let ended = until("the sweeper", || sweeper.try_wait().unwrap());

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use switchyard_host::orphan::{become_subreaper, sweep_children};
-use switchyard_host::tree::descendants;
-use switchyard_host::{GuardedCommand, ProcessIdentity, Signal};
+use shuntyard_host::orphan::{become_subreaper, sweep_children};
+use shuntyard_host::tree::descendants;
+use shuntyard_host::{GuardedCommand, ProcessIdentity, Signal};
 
 use crate::scene::until;
 
@@ -50,8 +50,8 @@ fn sweep(script: &str) -> i32 {
 fn detach() -> i32 {
     let leads = || session() == std::process::id().to_string();
     let before = leads();
-    switchyard_host::detached::detach_self().unwrap();
-    switchyard_host::detached::detach_self().expect("a second time does no harm");
+    shuntyard_host::detached::detach_self().unwrap();
+    shuntyard_host::detached::detach_self().expect("a second time does no harm");
     i32::from(before || !leads())
 }
 

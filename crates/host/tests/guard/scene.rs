@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use switchyard_host::tree::{end_marked, marked};
-use switchyard_host::{GuardedChild, GuardedCommand, ProcessIdentity};
+use shuntyard_host::tree::{end_marked, marked};
+use shuntyard_host::{GuardedChild, GuardedCommand, ProcessIdentity};
 
-const MARK: &str = "SWITCHYARD_TEST_SCENE";
+const MARK: &str = "SHUNTYARD_TEST_SCENE";
 pub const PATIENCE: Duration = Duration::from_secs(80);
 
 pub struct Scene {
     name: String,
-    pub directory: switchyard_testkit::Scratch,
+    pub directory: shuntyard_testkit::Scratch,
 }
 
 impl Scene {
     pub fn new(name: &str) -> Self {
         let name = format!("{name}-{}", std::process::id());
-        Self { name, directory: switchyard_testkit::Scratch::of_test() }
+        Self { name, directory: shuntyard_testkit::Scratch::of_test() }
     }
 
     pub fn variables(&self) -> Vec<(String, String)> {

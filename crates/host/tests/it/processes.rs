@@ -3,11 +3,11 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use switchyard_host::detached::spawn_detached;
-use switchyard_host::tree::{descendants, end_marked, kill_tree, marked, resident_bytes};
-use switchyard_host::{ProcessIdentity, Signal};
+use shuntyard_host::detached::spawn_detached;
+use shuntyard_host::tree::{descendants, end_marked, kill_tree, marked, resident_bytes};
+use shuntyard_host::{ProcessIdentity, Signal};
 
-const MARK: &str = "SWITCHYARD_PROCESSES_TEST";
+const MARK: &str = "SHUNTYARD_PROCESSES_TEST";
 
 struct Family {
     name: String,
@@ -147,7 +147,7 @@ fn marked_leftovers_are_ended_wherever_they_hang() {
 #[test]
 fn a_detached_program_writes_to_its_private_log() {
     use std::os::unix::fs::PermissionsExt;
-    let directory = switchyard_testkit::Scratch::of_test();
+    let directory = shuntyard_testkit::Scratch::of_test();
     let log = directory.path().join("log");
     std::fs::write(&log, "before\n").unwrap();
     let variables = [("GREETING", "hello"), ("PATH", "/usr/bin:/bin")];

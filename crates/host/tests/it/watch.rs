@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use switchyard_host::watch::FileWatch;
+use shuntyard_host::watch::FileWatch;
 
 const PATIENCE: Duration = Duration::from_secs(80);
 /// Longer than a poll and its repetition.
@@ -59,20 +59,20 @@ async fn is_told_of_each_kind_of_change(directory: &Path, file: &Path) {
 
 #[tokio::test]
 async fn each_kind_of_change_is_told() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     is_told_of_each_kind_of_change(scratch.path(), &scratch.path().join("store.db-wal")).await;
 }
 
 /// The system cannot watch what is not there, so these files are looked at.
 #[tokio::test]
 async fn a_directory_that_is_not_there_yet_is_looked_for() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     is_told_of_each_kind_of_change(scratch.path(), &scratch.path().join("later/store.db-wal")).await;
 }
 
 #[tokio::test]
 async fn many_changes_are_few_wakings_and_other_files_are_none() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let file = scratch.path().join("file");
     append(&file, "x");
     let mut watch = FileWatch::new(std::slice::from_ref(&file)).unwrap();
@@ -91,7 +91,7 @@ async fn many_changes_are_few_wakings_and_other_files_are_none() {
 
 #[tokio::test]
 async fn a_wait_that_was_given_up_loses_nothing() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let file = scratch.path().join("file");
     let mut watch = FileWatch::new(std::slice::from_ref(&file)).unwrap();
     hush(&mut watch).await;
@@ -104,7 +104,7 @@ async fn a_wait_that_was_given_up_loses_nothing() {
 
 #[tokio::test]
 async fn a_directory_that_is_exchanged_is_followed() {
-    let scratch = switchyard_testkit::Scratch::of_test();
+    let scratch = shuntyard_testkit::Scratch::of_test();
     let directory = scratch.path().join("directory");
     fs::create_dir(&directory).unwrap();
     let file = directory.join("file");
@@ -120,7 +120,7 @@ async fn a_directory_that_is_exchanged_is_followed() {
 
 #[tokio::test]
 async fn a_link_is_followed() {
-    let (scratch, elsewhere) = (switchyard_testkit::Scratch::of_test(), switchyard_testkit::Scratch::of_test());
+    let (scratch, elsewhere) = (shuntyard_testkit::Scratch::of_test(), shuntyard_testkit::Scratch::of_test());
     let (link, file) = (scratch.path().join("link"), elsewhere.path().join("file"));
     append(&file, "x");
     std::os::unix::fs::symlink(&file, &link).unwrap();

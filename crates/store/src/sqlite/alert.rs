@@ -3,8 +3,8 @@
 use super::{SqliteStore, event, fault::failed};
 use crate::{Alert, Result, SpendKey};
 use serde_json::Value;
+use shuntyard_core::task::Effect;
 use sqlx::query;
-use switchyard_core::task::Effect;
 
 const RAISE: &str =
     "INSERT INTO budget_alert (day_start, kind, name, level) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";

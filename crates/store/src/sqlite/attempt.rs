@@ -2,8 +2,8 @@
 
 use super::{SqliteStore, fault::failed, reservation, row, script::Script};
 use crate::{Begun, ErrorKind, NewAttempt, Result, StoreError};
+use shuntyard_core::DispatchId;
 use sqlx::query;
-use switchyard_core::DispatchId;
 
 const BEGIN: &str = "
     INSERT INTO attempt (dispatch, ordinal, began_at, model, server, status, provider, tier, task, batch)

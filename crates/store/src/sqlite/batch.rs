@@ -4,9 +4,9 @@
 use super::{SqliteStore, event, fault::failed, row, task::json};
 use crate::{BatchRecord, ErrorKind, Result, StoreError};
 use serde_json::json;
+use shuntyard_core::task::TaskId;
 use sqlx::{query, query_scalar, sqlite::SqliteRow};
 use std::collections::BTreeSet;
-use switchyard_core::task::TaskId;
 
 const CREATE: &str = "INSERT INTO task_batch (name, concurrency, paused, created_at) VALUES (?1, ?2, ?3, ?4)";
 

@@ -12,7 +12,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ServerId,
     pattern::{Move, Past, Tally},
     task::Effect,

@@ -9,8 +9,8 @@ use super::{
 use crate::{ContestRecord, Contests, Result};
 use async_trait::async_trait;
 use serde_json::json;
+use shuntyard_core::task::TaskId;
 use sqlx::{query, sqlite::SqliteRow};
-use switchyard_core::task::TaskId;
 
 const KNOWN: &str = "SELECT 1 FROM contest WHERE id = ?";
 

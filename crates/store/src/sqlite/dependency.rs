@@ -3,8 +3,8 @@
 
 use super::{SqliteStore, fault::failed, row, script::Script};
 use crate::Result;
+use shuntyard_core::task::{Phase, TaskId};
 use sqlx::query;
-use switchyard_core::task::{Phase, TaskId};
 
 pub(super) const BLOCKERS: &str = "
     SELECT dependency.needs, blocker.phase

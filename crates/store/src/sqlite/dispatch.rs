@@ -11,9 +11,9 @@ use crate::{
     StoreError,
 };
 use serde_json::{Value, json};
+use shuntyard_core::{DispatchId, ErrorClass};
 use sqlx::{Sqlite, query, sqlite::SqliteArguments};
 use std::collections::HashMap;
-use switchyard_core::{DispatchId, ErrorClass};
 
 const BEGIN: &str = "
     INSERT INTO dispatch (id, began_at, owner_host, owner_pid, owner_start, mode, requested, route,

@@ -8,8 +8,8 @@ use super::{
     task::{json, structured},
 };
 use crate::{EffectRecord, ErrorKind, Result, StoreError};
+use shuntyard_core::task::Effect;
 use sqlx::{SqliteConnection, query, query_scalar, sqlite::SqliteRow};
-use switchyard_core::task::Effect;
 
 pub(super) const WAITING: &str = "
     SELECT EXISTS (SELECT 1 FROM effect INDEXED BY effect_open WHERE done_at IS NULL AND free_at <= ?1)";

@@ -70,7 +70,7 @@ pub(super) fn check(path: &Path, identity: Identity, newest: i64) -> Result<()> 
     }
     if identity.version > newest {
         let what = format!(
-            "was written by a newer version of Switchyard: its tables are version {}, this one knows {newest}",
+            "was written by a newer version of Shuntyard: its tables are version {}, this one knows {newest}",
             identity.version
         );
         return Err(corrupt(path, &what));

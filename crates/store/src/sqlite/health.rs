@@ -3,8 +3,8 @@
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{HealthRecord, Result};
 use serde_json::json;
+use shuntyard_core::{ErrorClass, route::HealthStatus};
 use sqlx::query;
-use switchyard_core::{ErrorClass, route::HealthStatus};
 
 const ONE: &str = "SELECT * FROM health WHERE provider = ?1";
 

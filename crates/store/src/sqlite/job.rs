@@ -5,8 +5,8 @@
 
 use super::{SqliteStore, fault::failed, row, task::structured};
 use crate::{ErrorKind, JobFilter, JobRecord, Owner, Result, StoreError};
+use shuntyard_core::job::{JobId, JobKind, JobState};
 use sqlx::{AssertSqlSafe, query, query_scalar, sqlite::SqliteRow};
-use switchyard_core::job::{JobId, JobKind, JobState};
 
 pub(super) const ONE: &str = "SELECT * FROM job WHERE number = ?1";
 

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{JobNote, JobRecord, Owner, Result};
 use serde_json::json;
+use shuntyard_core::job::JobId;
 use sqlx::query_scalar;
-use switchyard_core::job::JobId;
 
 /// Those of busy workers are passed over, and so are those of workers that nobody will ever send anything again.
 macro_rules! next {

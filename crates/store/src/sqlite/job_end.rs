@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{CancelAsked, ErrorKind, JobEnd, Result, StoreError};
 use serde_json::{Value, json};
+use shuntyard_core::job::{JobId, JobState};
 use sqlx::{query_scalar, sqlite::SqliteRow};
-use switchyard_core::job::{JobId, JobState};
 
 pub(super) const HELD: &str = concat!(
     "SELECT ",

@@ -10,8 +10,8 @@ use super::{
     task::json,
 };
 use crate::{ErrorKind, NewJob, Result, StoreError};
+use shuntyard_core::job::{JobId, JobState};
 use sqlx::query;
-use switchyard_core::job::{JobId, JobState};
 
 /// After all that are not over, so that whoever goes back to an old place is never overtaken.
 macro_rules! end_of_line {

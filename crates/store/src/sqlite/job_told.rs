@@ -4,8 +4,8 @@
 use super::{event, row, script::Script};
 use crate::Result;
 use serde_json::json;
+use shuntyard_core::job::{Choice, JobId, JobKind, JobState};
 use sqlx::sqlite::SqliteRow;
-use switchyard_core::job::{Choice, JobId, JobKind, JobState};
 
 /// The columns that [`Told::read`] needs.
 macro_rules! told {

@@ -3,8 +3,8 @@
 
 use super::{SqliteStore, fault::failed, row};
 use crate::{ErrorKind, Lease, Result, StoreError};
+use shuntyard_core::{DispatchId, ServerId};
 use sqlx::query;
-use switchyard_core::{DispatchId, ServerId};
 
 const TAKE: &str = "
     INSERT INTO lease (server, holder, owner_host, owner_pid, owner_start, at)

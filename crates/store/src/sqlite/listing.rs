@@ -3,11 +3,11 @@
 
 use super::{SqliteStore, fault::failed, outcome, row};
 use crate::{NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, Result};
-use sqlx::{AssertSqlSafe, query, sqlite::SqliteRow};
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, Nano,
     pattern::{Evidence, FailureMode},
 };
+use sqlx::{AssertSqlSafe, query, sqlite::SqliteRow};
 
 pub(super) async fn of(store: &SqliteStore, filter: &OutcomeFilter, order: OutcomeOrder) -> Result<Vec<OutcomeRecord>> {
     // The text is put together from the constants below; all that is asked for is bound.

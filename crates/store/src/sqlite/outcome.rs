@@ -10,12 +10,12 @@ use super::{
 };
 use crate::{Judgement, NewOutcome, OutcomeRecord, Result};
 use serde_json::{Value, json};
-use sqlx::{query, sqlite::SqliteRow};
-use std::collections::HashSet;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass,
     pattern::{FailureMode, Verdict},
 };
+use sqlx::{query, sqlite::SqliteRow};
+use std::collections::HashSet;
 
 const ADD: &str = "
     INSERT INTO outcome (at, dispatch, ordinal, task, batch, task_type, requested, asked_tier, tier, model, strategy,

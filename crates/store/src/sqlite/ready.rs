@@ -4,8 +4,8 @@
 
 use super::{SqliteStore, row, script::Script};
 use crate::{More, Ready, Result};
+use shuntyard_core::task::Candidate;
 use sqlx::sqlite::SqliteRow;
-use switchyard_core::task::Candidate;
 
 /// Left to itself, SQLite would look through all that are queued for the next repository.
 macro_rules! ready {

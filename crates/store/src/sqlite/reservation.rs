@@ -10,8 +10,8 @@ use super::{
     spend_window,
 };
 use crate::{Begun, NewAttempt, Reserve, Result, SpendKey, SpendKind, Spent};
+use shuntyard_core::DispatchId;
 use sqlx::{SqliteConnection, query, sqlite::SqliteRow};
-use switchyard_core::DispatchId;
 
 /// What was set aside for the attempt before it began is replaced.
 const TAKE: &str = "

@@ -5,12 +5,12 @@ use crate::{
     AttemptRecord, CooldownRecord, DispatchRecord, ErrorKind, Event, HealthRecord, HealthSource, Lease, Owner, Result,
     RunStatus, ServerRecord, ServerState, SessionRecord, SessionState, StoreError,
 };
-use sqlx::{Decode, Row as _, Sqlite, Type, sqlite::SqliteRow};
-use std::str::FromStr;
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, Nano, Usage,
     route::{HealthStatus, Trigger},
 };
+use sqlx::{Decode, Row as _, Sqlite, Type, sqlite::SqliteRow};
+use std::str::FromStr;
 
 /// A dispatch without its attempts, which are rows of their own.
 pub(super) fn dispatch(row: &SqliteRow) -> Result<DispatchRecord> {

@@ -3,8 +3,8 @@
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{Billing, BudgetRule, Result, SpendKey, SpendKind};
 use serde_json::json;
+use shuntyard_core::Nano;
 use sqlx::{query, sqlite::SqliteRow};
-use switchyard_core::Nano;
 
 const PUT: &str = "
     INSERT INTO budget_rule

@@ -3,7 +3,7 @@
 
 use super::{SqliteStore, script::Script};
 use crate::{ErrorKind, NewRun, Result, RunNote, StoreError};
-use switchyard_core::{
+use shuntyard_core::{
     pattern::FailureMode,
     task::{Task, TaskId},
 };

@@ -2,8 +2,8 @@
 
 use super::{SqliteStore, fault::failed, row};
 use crate::{Owner, Result, RunRecord};
+use shuntyard_core::{Nano, pattern::FailureMode, task::TaskId};
 use sqlx::{query, sqlite::SqliteRow};
-use switchyard_core::{Nano, pattern::FailureMode, task::TaskId};
 
 pub(super) const OF_TASK: &str = "SELECT * FROM run WHERE task = ?1 ORDER BY epoch";
 

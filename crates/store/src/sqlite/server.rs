@@ -3,8 +3,8 @@
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{ErrorKind, Result, ServerRecord, ServerState, StoreError};
 use serde_json::json;
+use shuntyard_core::ServerId;
 use sqlx::{SqliteConnection, query};
-use switchyard_core::ServerId;
 
 /// An update in place: replacing the row would take its leases with it.
 const PUT: &str = "

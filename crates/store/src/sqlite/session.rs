@@ -2,8 +2,8 @@
 
 use super::{SqliteStore, fault::failed, row};
 use crate::{AttemptRecord, ErrorKind, Result, SessionRecord, StoreError};
+use shuntyard_core::DispatchId;
 use sqlx::query;
-use switchyard_core::DispatchId;
 
 const PUT: &str = "
     INSERT INTO session (id, home, directory, model, state, used_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{AttemptEnd, AttemptRecord, ErrorKind, Result, Settled, Spent, StoreError};
 use serde_json::json;
+use shuntyard_core::{DispatchId, ErrorClass, Nano, Usage, budget::Amount};
 use sqlx::sqlite::SqliteRow;
-use switchyard_core::{DispatchId, ErrorClass, Nano, Usage, budget::Amount};
 
 /// With what it has reserved, while it has.
 const ONE: &str = "

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{GroupBy, NewSpend, Result, SpendKey, SpendKind, Spent, ledger::bucket};
 use serde_json::json;
+use shuntyard_core::Nano;
 use sqlx::sqlite::SqliteRow;
-use switchyard_core::Nano;
 
 /// A sum that stays at the greatest number where SQLite's own would fail: the halves are too small to,
 /// and a product or sum that is too large becomes a float, of which the smaller is that number.

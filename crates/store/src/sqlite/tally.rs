@@ -5,11 +5,11 @@
 use super::{SqliteStore, fault::failed, outcome, row, script::Script, spend::sum};
 use crate::{NewOutcome, Result, outcome::week};
 use serde_json::Value;
-use sqlx::{query, sqlite::SqliteRow};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     pattern::{FailureMode, Move, Past, Tally, Verdict},
 };
+use sqlx::{query, sqlite::SqliteRow};
 
 /// The repository that stands for all of them.
 const EVERYWHERE: &str = "";

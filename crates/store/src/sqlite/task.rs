@@ -4,8 +4,8 @@
 use super::{SqliteStore, fault::failed, row};
 use crate::{ErrorKind, Event, PhaseCounts, Result, StoreError, TaskFilter, TaskRecord};
 use serde::de::DeserializeOwned;
+use shuntyard_core::task::{Phase, Task, TaskId};
 use sqlx::{AssertSqlSafe, SqliteExecutor, query, query_scalar, sqlite::SqliteRow};
-use switchyard_core::task::{Phase, Task, TaskId};
 
 /// A task with what is kept about it in other tables.
 macro_rules! select {

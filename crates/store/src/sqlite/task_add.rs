@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{ErrorKind, NewTask, Result, StoreError};
 use serde_json::{Value, json};
+use shuntyard_core::task::{Change, State, TaskId};
 use sqlx::sqlite::SqliteRow;
 use std::collections::BTreeSet;
-use switchyard_core::task::{Change, State, TaskId};
 
 /// How many go to the database together: their text is all in memory at once.
 const TOGETHER: usize = 500;

@@ -12,8 +12,8 @@ use super::{
     task::{self, json, unwritable},
 };
 use crate::{Changed, Result, RunChange, TaskChange, TaskRecord};
+use shuntyard_core::task::Task;
 use sqlx::{Row as _, sqlite::SqliteRow};
-use switchyard_core::task::Task;
 
 const CHANGE: &str = "
     UPDATE task SET state = ?, phase = ?, tally = ?, epoch = ?, wakes_at = ?, changed_at = ?,

@@ -3,17 +3,17 @@
 
 use super::SqliteStore;
 use crate::{BatchRecord, Changed, NewRun, NewTask, RunChange, RunNote, TaskChange, Tasks as _};
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     budget::Urgency,
     task::{
         Agent, Deliver, Event, Gate, Place, Rules, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, Verification,
         step,
     },
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 const LANES: usize = 4;
@@ -108,7 +108,7 @@ async fn change(store: &SqliteStore, count: &Instructions, id: &TaskId, event: E
         rests: vec![],
         trouble_rests: vec![],
         losses: 9,
-        diagnose: switchyard_core::task::Diagnose::Never,
+        diagnose: shuntyard_core::task::Diagnose::Never,
     };
     let record = store.task(id).await.unwrap();
     let after = step(&record.task, event, &rules, 2).unwrap();
@@ -157,8 +157,8 @@ async fn cost(store: &SqliteStore, count: &Instructions) -> [(&'static str, u64)
 
 #[tokio::test]
 async fn a_long_queue_costs_no_more_than_a_short_one() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     let nightly = BatchRecord { name: "nightly".into(), concurrency: 0, paused: false, created_at: 1 };
     store.create_batch(&nightly).await.unwrap();
     add(&store, 100).await;

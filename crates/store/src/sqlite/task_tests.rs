@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::TaskFilter;
+use shuntyard_core::task::Phase;
 use sqlx::{AssertSqlSafe, Row as _};
-use switchyard_core::task::Phase;
 
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
@@ -12,9 +12,9 @@ async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     rows.iter().map(|row| row.get::<String, _>("detail").replace(" COVERING INDEX ", " INDEX ")).collect()
 }
 
-async fn store() -> (switchyard_testkit::Scratch, SqliteStore) {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+async fn store() -> (shuntyard_testkit::Scratch, SqliteStore) {
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     (directory, store)
 }
 

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::{ErrorKind, OutcomeFilter, OutcomeOrder, Store as _};
+use shuntyard_core::DispatchId;
 use sqlx::{AssertSqlSafe, Row as _};
-use switchyard_core::DispatchId;
 
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     let explain = format!("EXPLAIN QUERY PLAN {sql}");
@@ -14,8 +14,8 @@ async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn listings_use_their_indexes() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     for (sql, expected) in [
         (dispatch::RECENT, "SCAN dispatch USING INDEX dispatch_recent"),
         (dispatch::UNFINISHED, "SCAN dispatch USING INDEX dispatch_unfinished"),
@@ -34,8 +34,8 @@ async fn listings_use_their_indexes() {
 /// A window over one provider or tier must not cost more with every other one that there is.
 #[tokio::test]
 async fn sums_use_their_indexes() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     let window = "SEARCH spend USING PRIMARY KEY (bucket>? AND bucket<?)";
     for (sql, expected) in [
         (spend_window::TOTAL, "SEARCH spend_total USING PRIMARY KEY (kind=? AND name=?)"),
@@ -68,8 +68,8 @@ async fn sums_use_their_indexes() {
 
 #[tokio::test]
 async fn outcomes_are_found_without_sorting() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     for wanted in 0_usize..32 {
         let named = |bit| (wanted & bit != 0).then(String::new);
         let filter = OutcomeFilter {
@@ -102,8 +102,8 @@ async fn outcomes_are_found_without_sorting() {
 
 #[tokio::test]
 async fn outcomes_are_counted_by_their_indexes() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     let weeks = "USING PRIMARY KEY (task_type=? AND repository=? AND week>?)";
     assert_eq!(plan(&store, tally::OF_ONE).await, [format!("SEARCH counted {weeks}")]);
     let of_all = plan(&store, tally::OF_ALL).await;
@@ -124,8 +124,8 @@ async fn outcomes_are_counted_by_their_indexes() {
 /// With room for four candidates: what a store of millions does with words that very many outcomes have.
 #[tokio::test]
 async fn common_words_are_looked_for_among_the_newest() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     let texts = ["rare mend", "mend", "mend test", "mend test", "odd test", "mend", "test", "odd mend test", "mend"];
     for (id, text) in (1_i64..).zip(texts) {
         sqlx::query(
@@ -161,8 +161,8 @@ async fn common_words_are_looked_for_among_the_newest() {
 /// The store leaves none, so they are made past it.
 #[tokio::test]
 async fn a_reservation_without_a_running_attempt_is_stale() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let store = SqliteStore::open(&directory.path().join("switchyard.db")).await.unwrap();
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let store = SqliteStore::open(&directory.path().join("shuntyard.db")).await.unwrap();
     sqlx::raw_sql(
         "INSERT INTO dispatch VALUES
              ('01900000-0000-7000-8000-000000000001', 1, NULL, 'yard', 1, 1, 'single', '{}', '{}', '/', 0, 'running',
@@ -192,8 +192,8 @@ async fn a_reservation_without_a_running_attempt_is_stale() {
 /// Each error is made by SQLite itself.
 #[tokio::test]
 async fn errors_have_the_kind_that_callers_act_on() {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let path = directory.path().join("switchyard.db");
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let path = directory.path().join("shuntyard.db");
     let store = SqliteStore::open(&path).await.unwrap();
     let note =
         "INSERT INTO event (at, kind, subject, data) VALUES (1, 'note', 'me', zeroblob(9) || hex(zeroblob(99999)))";
@@ -220,7 +220,7 @@ async fn errors_have_the_kind_that_callers_act_on() {
 
 #[test]
 fn only_what_needs_nothing_done_is_opened_ahead_and_nothing_else_is_touched() {
-    let directory = switchyard_testkit::Scratch::of_test();
+    let directory = shuntyard_testkit::Scratch::of_test();
     let place = |name: &str| directory.path().join(name);
     let run = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let older = &MIGRATIONS[..MIGRATIONS.len() - 1];

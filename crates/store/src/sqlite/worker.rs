@@ -3,11 +3,11 @@
 use super::{SqliteStore, event, fault::failed, job_end, job_told::told, row, script::Script};
 use crate::{ErrorKind, Owner, Result, StoreError, WorkerRecord};
 use serde_json::json;
+use shuntyard_core::{job::Backend, route::ModelPolicy};
 use sqlx::{
     Sqlite, query,
     sqlite::{SqliteArguments, SqliteRow},
 };
-use switchyard_core::{job::Backend, route::ModelPolicy};
 
 /// Who was stopped makes room for another of the same name.
 const ADD: &str = "

@@ -6,17 +6,17 @@
 use crate::ledger_book::{Book, DAY, Known, day_of, key_of, keys};
 use proptest::{collection::vec, prelude::*, test_runner::Config};
 use serde_json::json;
+use shuntyard_core::{DispatchId, Nano, Usage};
+use shuntyard_store::{
+    AttemptEnd, Begun, Ceiling, ErrorKind, Measure, NewAttempt, NewDispatch, Owner, Reserve, RunStatus, SpendKind,
+    Store, sqlite::SqliteStore,
+};
 use std::{
     collections::BTreeMap,
     future::{Future, poll_fn},
     path::Path,
     pin::pin,
     task::Poll,
-};
-use switchyard_core::{DispatchId, Nano, Usage};
-use switchyard_store::{
-    AttemptEnd, Begun, Ceiling, ErrorKind, Measure, NewAttempt, NewDispatch, Owner, Reserve, RunStatus, SpendKind,
-    Store, sqlite::SqliteStore,
 };
 use uuid::Uuid;
 
@@ -150,8 +150,8 @@ async fn reopened(dead: SqliteStore, path: &Path) -> SqliteStore {
 }
 
 async fn play(steps: Vec<Step>, strict: bool) -> Result<(), TestCaseError> {
-    let directory = switchyard_testkit::Scratch::of_test();
-    let path = directory.path().join("switchyard.db");
+    let directory = shuntyard_testkit::Scratch::of_test();
+    let path = directory.path().join("shuntyard.db");
     let mut store = SqliteStore::open(&path).await.unwrap();
     let mut book = Book::default();
     let (mut now, mut latest) = (BEGIN, BEGIN);

@@ -2,20 +2,20 @@
 
 use crate::contract;
 use async_trait::async_trait;
+use shuntyard_store::{Store, sqlite::SqliteStore};
+use shuntyard_testkit::Scratch;
 use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::path::PathBuf;
-use switchyard_store::{Store, sqlite::SqliteStore};
-use switchyard_testkit::Scratch;
 
 struct Sqlite(Scratch);
 
 impl Sqlite {
     fn new() -> Self {
-        Self(switchyard_testkit::Scratch::of_test())
+        Self(shuntyard_testkit::Scratch::of_test())
     }
 
     fn path(&self) -> PathBuf {
-        self.0.path().join("switchyard.db")
+        self.0.path().join("shuntyard.db")
     }
 }
 

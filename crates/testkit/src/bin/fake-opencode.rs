@@ -4,5 +4,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    ExitCode::from(switchyard_testkit::fake_opencode::process::main(&arguments))
+    ExitCode::from(shuntyard_testkit::fake_opencode::process::main(&arguments))
 }

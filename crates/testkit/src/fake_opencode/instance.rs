@@ -8,12 +8,12 @@ use super::{
     machine::{Machine, worktree},
 };
 use serde_json::{Value, json};
+use shuntyard_core::pack::Rule;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
-use switchyard_core::pack::Rule;
 
 #[derive(Debug)]
 pub(super) struct Instance {

@@ -3,12 +3,12 @@
 
 use super::lenient::{Secret, is_key_of, lenient};
 use serde::{Deserialize, de::IgnoredAny};
-use std::collections::BTreeMap;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     money::Price,
     route::{Model, Provider, Source, Status},
 };
+use std::collections::BTreeMap;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedProvider {

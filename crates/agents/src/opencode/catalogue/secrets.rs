@@ -1,11 +1,11 @@
 //! Which variables hold a secret, and a catalogue without their values. A configuration can put a variable anywhere,
 //! also where an identifier or a name stands, and a catalogue is stored and shown.
 
-use std::collections::BTreeMap;
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef,
     route::{Catalogue, Model, Provider},
 };
+use std::collections::BTreeMap;
 
 /// A shorter value is a word that may stand in a name by chance.
 const LEAST_SECRET: usize = 8;
@@ -77,7 +77,7 @@ fn clean(provider: &mut Provider, tells: &impl Fn(&str) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::{is_hidden, secret_values, without_secrets};
-    use switchyard_core::route::{Catalogue, Model, Provider};
+    use shuntyard_core::route::{Catalogue, Model, Provider};
 
     const VALUE: &str = "sk-marker-0123456789";
 

@@ -2,8 +2,8 @@
 
 use super::{lenient::lenient, listed::ListedProvider};
 use serde::Deserialize;
+use shuntyard_core::route::{Catalogue, Provider};
 use std::collections::{BTreeMap, BTreeSet};
-use switchyard_core::route::{Catalogue, Provider};
 
 /// `GET /config/providers`: the providers that this server would really use.
 #[derive(Debug, Deserialize)]

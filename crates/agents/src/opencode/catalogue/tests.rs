@@ -3,7 +3,7 @@
 use super::{AllProviders, ConfiguredModels, ConfiguredProviders, connected, full};
 use crate::opencode::{Client, Endpoint};
 use serde_json::{Value, json};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     route::{Catalogue, Model, Provider, Source, Status},
 };

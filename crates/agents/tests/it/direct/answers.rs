@@ -5,13 +5,13 @@ use super::{
     station::{Act, DONE, Station, counts, event, finishes, good, response, says, stream},
 };
 use serde_json::json;
-use std::sync::Arc;
-use switchyard_agents::{
+use shuntyard_agents::{
     openai::{Direct, Earlier},
     opencode::{Progress, Sink},
 };
-use switchyard_core::{Nano, Usage, dispatch::Image};
-use switchyard_scripted::{Ending, Step, Tokens};
+use shuntyard_core::{Nano, Usage, dispatch::Image};
+use shuntyard_scripted::{Ending, Step, Tokens};
+use std::sync::Arc;
 use tokio::sync::Notify;
 
 #[tokio::test]

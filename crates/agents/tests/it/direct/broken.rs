@@ -5,9 +5,9 @@ use super::{
     station::{Act, DONE, Station, event, finishes, good, response, says, stream},
 };
 use serde_json::json;
+use shuntyard_core::ErrorClass;
+use shuntyard_scripted::Step;
 use std::time::Duration;
-use switchyard_core::ErrorClass;
-use switchyard_scripted::Step;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpSocket},

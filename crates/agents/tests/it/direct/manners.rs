@@ -5,9 +5,9 @@ use super::{
     station::{Act, Station, good, response},
 };
 use serde_json::{Value, json};
-use switchyard_agents::openai::StructureForm;
-use switchyard_core::ErrorClass;
-use switchyard_scripted::Step;
+use shuntyard_agents::openai::StructureForm;
+use shuntyard_core::ErrorClass;
+use shuntyard_scripted::Step;
 
 fn schema() -> Value {
     json!({"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"]})

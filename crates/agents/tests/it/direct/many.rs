@@ -1,6 +1,7 @@
 //! Many requests in flight at once. What they cost in memory is measured by `scripts/bench many`.
 
 use super::{DEADLINE, Question, class};
+use shuntyard_agents::{openai::Direct, opencode::Sink};
 use std::{
     sync::{
         Arc,
@@ -8,7 +9,6 @@ use std::{
     },
     time::Instant,
 };
-use switchyard_agents::{openai::Direct, opencode::Sink};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},

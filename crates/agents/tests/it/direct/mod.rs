@@ -12,16 +12,16 @@ mod timers;
 
 use secrecy::SecretString;
 use serde_json::{Map, Value};
+use shuntyard_agents::{
+    openai::{Answered, Ask, Direct, Earlier, Limits, Provider},
+    opencode::{Progress, Sink},
+};
+use shuntyard_core::{ErrorClass, dispatch::Image};
+use shuntyard_testkit::SharedProvider;
 use std::{
     sync::{Arc, LazyLock, Mutex},
     time::{Duration, Instant},
 };
-use switchyard_agents::{
-    openai::{Answered, Ask, Direct, Earlier, Limits, Provider},
-    opencode::{Progress, Sink},
-};
-use switchyard_core::{ErrorClass, dispatch::Image};
-use switchyard_testkit::SharedProvider;
 use tokio_util::sync::CancellationToken;
 
 /// No test waits longer than this, whatever goes wrong.

@@ -5,10 +5,10 @@ use super::{
     station::{Act, Station, good, response, response_with},
 };
 use futures_util::future::join_all;
+use shuntyard_agents::{openai::Provider, opencode::GiveUp};
+use shuntyard_core::ErrorClass;
+use shuntyard_scripted::Step;
 use std::time::{Duration, Instant};
-use switchyard_agents::{openai::Provider, opencode::GiveUp};
-use switchyard_core::ErrorClass;
-use switchyard_scripted::Step;
 
 #[tokio::test]
 async fn refusals_have_their_classes_and_are_not_retried() {

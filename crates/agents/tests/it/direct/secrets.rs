@@ -5,8 +5,8 @@ use super::{
     station::{Act, Station, event, good, response, response_with, stream},
 };
 use serde_json::json;
+use shuntyard_core::ErrorClass;
 use std::sync::{Arc, Mutex};
-use switchyard_core::ErrorClass;
 
 #[tokio::test]
 async fn a_key_that_a_provider_repeats_is_masked() {

@@ -5,11 +5,11 @@ use super::{
     station::{Act, Station, finishes, says, stream},
 };
 use futures_util::future::join_all;
+use shuntyard_agents::opencode::{GiveUp, Progress, Sink, Timer};
+use shuntyard_core::ErrorClass;
+use shuntyard_scripted::{Ending, Step};
+use shuntyard_testkit::eventually;
 use std::{sync::Arc, time::Duration};
-use switchyard_agents::opencode::{GiveUp, Progress, Sink, Timer};
-use switchyard_core::ErrorClass;
-use switchyard_scripted::{Ending, Step};
-use switchyard_testkit::eventually;
 use tokio_util::sync::CancellationToken;
 
 const SHORT: Duration = Duration::from_secs(1);

@@ -17,7 +17,7 @@ pub fn schema() -> Json {
     let writer = Writer { probe: Probe::new(&built_in), about: descriptions() };
     let mut schema = writer.table("", &built_in);
     schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
-    schema.insert("title".into(), "config.toml of switchyard".into());
+    schema.insert("title".into(), "config.toml of shuntyard".into());
     Json::Object(schema)
 }
 

@@ -9,7 +9,7 @@ fn entry(number: usize, phase: Phase, verify: EntryCheck, cost: i64, lines: u64)
     Entry {
         id: id(&format!("t001.{number}")),
         model: format!("acme/{number}"),
-        branch: Some(format!("switchyard/t001.{number}")),
+        branch: Some(format!("shuntyard/t001.{number}")),
         verify,
         cost: Nano(cost),
         phase,
@@ -88,7 +88,7 @@ fn evidence_decides_before_anything_else() {
     let absent = entry(1, Phase::Blocked, EntryCheck::None, 0, 0);
     assert_eq!(only_one(&[absent, done(2, 1, 1)], 1).unwrap().margin, 0, "the other one never worked");
     let why = no_winner(&id("t001"), &[red(1), red(2)]);
-    for words in ["t001.1 by acme/1 is failed: trouble 1", "t001.2 by acme/2", "`switchyard task retry t001`"] {
+    for words in ["t001.1 by acme/1 is failed: trouble 1", "t001.2 by acme/2", "`shuntyard task retry t001`"] {
         assert!(why.contains(words), "{words}: {why}");
     }
 }

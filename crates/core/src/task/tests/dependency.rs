@@ -3,7 +3,7 @@
 use super::*;
 
 fn branch(name: &str) -> Delivered {
-    Delivered::Branch { branch: format!("switchyard/{name}"), head: "f00d".into() }
+    Delivered::Branch { branch: format!("shuntyard/{name}"), head: "f00d".into() }
 }
 
 #[test]
@@ -13,9 +13,9 @@ fn work_is_merged_only_when_the_base_has_what_it_builds_on() {
     let proposed = Delivered::PullRequest { url, head: "f00d".into() };
     let there = |delivered: &Delivered| (delivered.clone(), Presence::InBase);
     let missing = |delivered: &Delivered| (delivered.clone(), Presence::NotInBase);
-    let retry = "; then `switchyard task retry top` merges it";
-    let on_branch = "it builds on d0, whose work is only on the branch switchyard/one and not in main: merge that first \
-                     (`git switch main && git merge switchyard/one`)";
+    let retry = "; then `shuntyard task retry top` merges it";
+    let on_branch = "it builds on d0, whose work is only on the branch shuntyard/one and not in main: merge that first \
+                     (`git switch main && git merge shuntyard/one`)";
     let table = [
         (vec![], None),
         (vec![there(&branch("one")), there(&merged), there(&proposed)], None),
@@ -39,8 +39,8 @@ fn work_is_merged_only_when_the_base_has_what_it_builds_on() {
         (
             vec![missing(&branch("one")), there(&merged), missing(&branch("two"))],
             Some(format!(
-                "{on_branch}; it builds on d2, whose work is only on the branch switchyard/two and not in main: merge \
-                 that first (`git switch main && git merge switchyard/two`){retry}"
+                "{on_branch}; it builds on d2, whose work is only on the branch shuntyard/two and not in main: merge \
+                 that first (`git switch main && git merge shuntyard/two`){retry}"
             )),
         ),
     ];

@@ -62,7 +62,7 @@ fn numbers() {
 
 #[test]
 fn a_branch_is_named_after_the_task_alone() {
-    assert_eq!(TaskSpec::branch(&id("t001.2")), "switchyard/t001.2");
+    assert_eq!(TaskSpec::branch(&id("t001.2")), "shuntyard/t001.2");
 }
 
 proptest! {

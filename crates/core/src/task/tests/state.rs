@@ -67,11 +67,11 @@ fn who_depends_on_a_task_goes_on_only_after_an_end_that_was_wanted() {
 #[test]
 fn what_was_handed_over_fits_what_was_asked_for() {
     let head = || "0123456789abcdef".to_owned();
-    let branch = Delivered::Branch { branch: "switchyard/t007".into(), head: head() };
+    let branch = Delivered::Branch { branch: "shuntyard/t007".into(), head: head() };
     let merged = Delivered::Merged { base: "main".into(), head: head() };
     let pull = Delivered::PullRequest { url: "https://forge/1".into(), head: head() };
     let table = [
-        (branch, [true, false, false], Some(head()), "ready on switchyard/t007 at 0123456789"),
+        (branch, [true, false, false], Some(head()), "ready on shuntyard/t007 at 0123456789"),
         (merged, [false, true, true], Some(head()), "merged into main at 0123456789"),
         (pull, [false, false, true], Some(head()), "merged by https://forge/1"),
         (Delivered::Nothing, [true, true, true], None, "the command succeeded"),

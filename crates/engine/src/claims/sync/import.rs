@@ -16,17 +16,17 @@ use crate::{
     Context,
     supervise::{AddError, Defaults, NewTaskOrder, add},
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
-use switchyard_core::{
+use shuntyard_core::{
     budget::Urgency,
     route::{Selector, check_names},
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
     todo::{Blocking, Checkbox, Document, Field, Pickup, Skipped, TaskLine, pickable},
 };
-use switchyard_store::ErrorKind;
+use shuntyard_store::ErrorKind;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Another process may have added the same tasks in between.
 const TRIES: u32 = 3;

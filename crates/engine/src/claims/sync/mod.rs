@@ -21,12 +21,12 @@ use super::{
 };
 use crate::{Context, supervise::cancel};
 use report::told;
-use std::{collections::BTreeMap, path::Path};
-use switchyard_core::{
+use shuntyard_core::{
     task::{Delivered, Phase, Receipt, State, TaskId},
     todo::{Document, Evidence, Field, StoredPhase, StoredTask, cycles, reconcile},
 };
-use switchyard_store::{TaskFilter, TaskRecord};
+use shuntyard_store::{TaskFilter, TaskRecord};
+use std::{collections::BTreeMap, path::Path};
 
 const PAGE: u32 = 500;
 

@@ -2,11 +2,11 @@
 
 use super::super::write::Run;
 use serde::Serialize;
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     task::TaskId,
     todo::{Blocker, BlockerState, Difference, Obstacle, StoredPhase},
 };
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SyncReport {

@@ -20,7 +20,7 @@ async fn the_branch_and_its_checkout_move_on() {
     let bob = scene.yard_at("bob", &yard.clone).await;
     assert_eq!(bob.claim("t001").await.taken, Taken::Lost { by: "ada@test".to_owned() });
     assert_eq!(
-        release(&yard.context, &yard.task("t001"), switchyard_core::todo::Force::No).await.unwrap(),
+        release(&yard.context, &yard.task("t001"), shuntyard_core::todo::Force::No).await.unwrap(),
         Marked::Local
     );
     assert_eq!(yard.text(), ODD);

@@ -10,6 +10,14 @@ mod waiting;
 
 use super::*;
 use crate::{Context, direct::Exchange};
+use shuntyard_core::{
+    budget::Urgency,
+    config::{Config, Layered},
+    task::{Agent, Deliver, Gate, Place, State, Tally, Task, TaskId, TaskSpec, Verification},
+};
+use shuntyard_host::paths::Paths;
+use shuntyard_store::sqlite::SqliteStore;
+use shuntyard_testkit::Scratch;
 use std::{
     collections::BTreeMap,
     fs,
@@ -17,14 +25,6 @@ use std::{
     process::Command,
     sync::Arc,
 };
-use switchyard_core::{
-    budget::Urgency,
-    config::{Config, Layered},
-    task::{Agent, Deliver, Gate, Place, State, Tally, Task, TaskId, TaskSpec, Verification},
-};
-use switchyard_host::paths::Paths;
-use switchyard_store::sqlite::SqliteStore;
-use switchyard_testkit::Scratch;
 
 /// A line that is odd in every way that must survive.
 const ODD: &str = "# Plan\r\n\n  * [x] t000 done `assignee:nobody`  \n- [ ] t001 mend the parser #auto-dispatch ~2h  \n\
@@ -43,7 +43,7 @@ struct Yard {
 
 impl Scene {
     fn new(todo: &str) -> Self {
-        let scene = Self { root: switchyard_testkit::Scratch::of_test() };
+        let scene = Self { root: shuntyard_testkit::Scratch::of_test() };
         let seed = scene.path("seed");
         git(scene.root.path(), &["init", "-q", "--bare", "-b", "main", "remote.git"]);
         // The remote's own housekeeping would only slow the tests down.
@@ -68,14 +68,14 @@ impl Scene {
         let home = self.path(&format!("{name}-home"));
         let data_dir = home.join("data");
         fs::create_dir_all(&data_dir).unwrap();
-        let store_path = data_dir.join("switchyard.db");
+        let store_path = data_dir.join("shuntyard.db");
         let context = Context {
             store: Arc::new(SqliteStore::open(&store_path).await.unwrap()),
             store_path,
             config: config(),
             paths: Paths { config_dir: home.join("config"), data_dir, cache_dir: home.join("cache") },
-            environment: BTreeMap::from([("SWITCHYARD_IDENTITY".to_owned(), format!("{name}@test"))]),
-            program: PathBuf::from("switchyard"),
+            environment: BTreeMap::from([("SHUNTYARD_IDENTITY".to_owned(), format!("{name}@test"))]),
+            program: PathBuf::from("shuntyard"),
             server_password: None,
             origins: BTreeMap::new(),
             exchange: Exchange::default(),

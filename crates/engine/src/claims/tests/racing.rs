@@ -1,7 +1,7 @@
 //! Two stores want the same task at the same moment.
 
 use super::*;
-use switchyard_testkit::rounds;
+use shuntyard_testkit::rounds;
 
 fn many(count: usize) -> String {
     (1..=count).map(|number| format!("- [ ] t{number:04} do it\n")).collect()
@@ -12,7 +12,7 @@ async fn race(rounds: usize, names: [&str; 2]) -> [usize; 2] {
     let scene = Scene::new(&many(rounds));
     let mut yards = [scene.yard("first").await, scene.yard("second").await];
     for (yard, name) in yards.iter_mut().zip(names) {
-        yard.context.environment.insert("SWITCHYARD_IDENTITY".to_owned(), name.to_owned());
+        yard.context.environment.insert("SHUNTYARD_IDENTITY".to_owned(), name.to_owned());
     }
     let mut wins = [0, 0];
     for round in 1..=rounds {

@@ -1,8 +1,8 @@
 //! Claims that end: given back, taken away, done, or left behind.
 
 use super::*;
-use switchyard_core::todo::{Evidence, Force};
-use switchyard_store::NewTask;
+use shuntyard_core::todo::{Evidence, Force};
+use shuntyard_store::NewTask;
 
 #[tokio::test]
 async fn a_claim_that_is_given_back_leaves_the_file_as_it_was() {

@@ -2,11 +2,11 @@
 
 use super::*;
 use serde_json::json;
-use switchyard_core::{
+use shuntyard_core::{
     task::{Change, Delivered, Phase},
     todo::Evidence,
 };
-use switchyard_store::{Changed, RunChange, RunNote, TaskChange, TaskFilter, TaskRecord};
+use shuntyard_store::{Changed, RunChange, RunNote, TaskChange, TaskFilter, TaskRecord};
 
 const SYNC: SyncOptions<'static> =
     SyncOptions { run: Run::Real, ended: Ended::Tell, issues: Issues::AsSet, base: None };
@@ -92,7 +92,7 @@ async fn ids_that_others_have_get_the_repositorys_name() {
     other.spec.repository = "/somewhere/else".to_owned();
     let mut by_hand = yard.task("t002");
     by_hand.spec.todo = None;
-    let taken = [other, by_hand].map(|task| switchyard_store::NewTask { id: Some(task.id.clone()), task });
+    let taken = [other, by_hand].map(|task| shuntyard_store::NewTask { id: Some(task.id.clone()), task });
     yard.context.store.add_tasks(&taken).await.unwrap();
     let report = yard.sync(SYNC).await;
     let added: Vec<(&str, &str)> = report.added.iter().map(|added| (added.id.as_str(), added.todo.as_str())).collect();
@@ -203,10 +203,10 @@ async fn an_issue_is_assigned_with_the_claim_and_closed_with_the_tick() {
         "#!/bin/sh\necho \"$*\" >> '{}'\ncase \"$*\" in *close*42*) echo no >&2; exit 1;; esac\n",
         log.display()
     );
-    switchyard_testkit::script(&bin.join("gh"), &script);
+    shuntyard_testkit::script(&bin.join("gh"), &script);
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     yard.context.environment.insert("PATH".to_owned(), path);
-    yard.context.environment.insert("SWITCHYARD_AUTO_ISSUE".to_owned(), "true".to_owned());
+    yard.context.environment.insert("SHUNTYARD_AUTO_ISSUE".to_owned(), "true".to_owned());
     for (id, evidence, left) in [
         ("t001", Evidence::Verified, None),
         ("t002", Evidence::PullRequest(7), Some("the issue of t002 was left as it is: gh: no")),

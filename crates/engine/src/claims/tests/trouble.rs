@@ -1,7 +1,7 @@
 //! Remotes that are away, that refuse, or that somebody else writes to at the same moment.
 
 use super::*;
-use switchyard_core::config::OfflineClaims;
+use shuntyard_core::config::OfflineClaims;
 
 #[tokio::test]
 async fn a_remote_that_is_gone_counts_as_taken_and_nothing_is_written() {
@@ -32,7 +32,7 @@ async fn offline_work_is_allowed_only_by_the_settings_and_is_said_to_be_unconfir
     let claim = yard.claim("t001").await;
     assert!(matches!(claim.taken, Taken::Unconfirmed(_)), "{claim:?}");
     assert!(yard.text().contains("assignee:ada@test"), "{}", yard.text());
-    let done = complete(&yard.context, &yard.task("t001"), switchyard_core::todo::Evidence::Verified).await.unwrap();
+    let done = complete(&yard.context, &yard.task("t001"), shuntyard_core::todo::Evidence::Verified).await.unwrap();
     assert!(matches!(done, Marked::Offline(_)), "{done:?}");
     // Back again, the same claim is confirmed, and says the same.
     git(&yard.clone, &["remote", "set-url", "origin", &remote]);

@@ -2,8 +2,8 @@
 //! reservation.
 
 use super::{Seat, Seen, prompts::Ran};
-use switchyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_steps, read_tree};
-use switchyard_core::{
+use shuntyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_steps, read_tree};
+use shuntyard_core::{
     Nano, Usage,
     budget::{Steps, with_cut_off},
     dispatch::Mode,

@@ -3,16 +3,16 @@
 use super::{Attempt, Outcome, Seen, end_record, prompts::limits, record::record_begin, twice};
 use crate::{direct::Line, dispatch::refusal::Refusal};
 use serde_json::Value;
-use std::time::Instant;
-use switchyard_agents::{
+use shuntyard_agents::{
     openai::{Answered, Ask, Earlier},
     opencode::{Failure, GiveUp, RunLimits},
 };
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
     money::{Price, round_exact},
     route::estimate_tokens,
 };
+use std::time::Instant;
 
 /// What the prompts of an attempt came to.
 struct Spoken {
@@ -89,7 +89,7 @@ async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
                 earlier: &earlier,
                 prompt: &prompt,
                 images: &request.images,
-                schema: request.schema.as_ref().map(switchyard_core::schema::AnswerSchema::source),
+                schema: request.schema.as_ref().map(shuntyard_core::schema::AnswerSchema::source),
                 max_output_tokens: Some(most_output(attempt, line, &price, total.cost)),
                 extra: Some(&line.body),
                 limits: limits.into(),

@@ -14,14 +14,14 @@ pub(super) use seated::{Seat, run_on_server};
 use super::hops::Run;
 use crate::budget::Reservation;
 use serde_json::Value;
-use std::time::{Duration, Instant};
-use switchyard_agents::opencode::{Failure, GiveUp};
-use switchyard_core::{
+use shuntyard_agents::opencode::{Failure, GiveUp};
+use shuntyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
     route::{Catalogue, Resolution},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{AttemptEnd, RunStatus, Settled, StoreError};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{AttemptEnd, RunStatus, Settled, StoreError};
+use std::time::{Duration, Instant};
 
 pub(super) struct Attempt<'a> {
     pub(super) run: Run<'a>,

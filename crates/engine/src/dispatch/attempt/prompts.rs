@@ -3,6 +3,11 @@
 use super::{Attempt, Seat};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
+use shuntyard_agents::opencode::{
+    Expect, Failure, PermissionPolicy, Progress, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, Sink,
+    StepLimit, run_prompt,
+};
+use shuntyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, dispatch::Mode, id::message_id};
 use std::{
     sync::{
         Arc,
@@ -10,11 +15,6 @@ use std::{
     },
     time::{SystemTime, UNIX_EPOCH},
 };
-use switchyard_agents::opencode::{
-    Expect, Failure, PermissionPolicy, Progress, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, Sink,
-    StepLimit, run_prompt,
-};
-use switchyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, dispatch::Mode, id::message_id};
 use uuid::Uuid;
 
 /// What the prompts of an attempt came to.

@@ -3,9 +3,9 @@
 
 use super::Attempt;
 use crate::{dispatch::refusal::Refusal, owner::this_process};
-use switchyard_core::ServerId;
-use switchyard_host::clock::now_micros;
-use switchyard_store::{Begun, NewAttempt, NewDispatch};
+use shuntyard_core::ServerId;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{Begun, NewAttempt, NewDispatch};
 
 pub(super) async fn record_begin(attempt: &Attempt<'_>, server: Option<ServerId>) -> Result<(), Refusal> {
     let store = &attempt.run.context.store;

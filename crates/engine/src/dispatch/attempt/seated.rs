@@ -9,10 +9,10 @@ use super::{
     twice,
 };
 use crate::dispatch::{refusal::Refusal, station::Station};
+use shuntyard_agents::opencode::{Failure, StopOutcome};
+use shuntyard_core::{ErrorClass, ModelRef, dispatch::Mode};
+use shuntyard_host::clock::now_micros;
 use std::time::Instant;
-use switchyard_agents::opencode::{Failure, StopOutcome};
-use switchyard_core::{ErrorClass, ModelRef, dispatch::Mode};
-use switchyard_host::clock::now_micros;
 
 /// An attempt with the server that it runs on.
 pub(in crate::dispatch) struct Seat<'a> {

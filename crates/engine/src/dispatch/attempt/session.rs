@@ -8,14 +8,14 @@ use crate::{
     },
     server::give_up,
 };
+use shuntyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
+use shuntyard_core::dispatch::Mode;
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ErrorKind, SessionRecord, SessionState};
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-use switchyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
-use switchyard_core::dispatch::Mode;
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, SessionRecord, SessionState};
 
 const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 

@@ -2,13 +2,13 @@
 
 use crate::{Context, batch::Step};
 use serde_json::json;
+use shuntyard_agents::opencode::{Progress, Sink};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{JobNote, JobRecord};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use switchyard_agents::opencode::{Progress, Sink};
-use switchyard_host::clock::now_micros;
-use switchyard_store::{JobNote, JobRecord};
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -81,7 +81,7 @@ fn hear(state: &Mutex<State>, progress: Progress) {
 
 fn say(state: &Mutex<State>, text: String) {
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    state.last = switchyard_core::redact::redact(&text).chars().take(LONGEST).collect();
+    state.last = shuntyard_core::redact::redact(&text).chars().take(LONGEST).collect();
     state.is_new = true;
 }
 

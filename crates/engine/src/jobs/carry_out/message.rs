@@ -10,14 +10,14 @@ use crate::{
         workers::{own_slot, settings_of},
     },
 };
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     config::WorkerProfile,
     dispatch::{Mode, Request},
     job::{Choice, Exchange, JobOrder, JobState, recap},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{ErrorKind, JobEnd, JobFilter, JobRecord, WorkerRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{ErrorKind, JobEnd, JobFilter, JobRecord, WorkerRecord};
+use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// Jobs that are looked through for what was said.

@@ -13,8 +13,7 @@ use crate::{
 };
 use heard::Heard;
 use serde_json::{Value, json};
-use std::time::Duration;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, Nano,
     config::{Access, Capability},
     dispatch::{Mode, Request},
@@ -23,8 +22,9 @@ use switchyard_core::{
     route::{Exchange, Selector},
     schema::AnswerSchema,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{JobEnd, JobNote, JobRecord, SpendKey, SpendKind, StoreError};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{JobEnd, JobNote, JobRecord, SpendKey, SpendKind, StoreError};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -58,7 +58,7 @@ pub(super) async fn carry_out(context: &Context, job: JobRecord, cancel: &Cancel
 pub(super) fn broken(error: &tokio::task::JoinError) -> JobEnd {
     tracing::error!(%error, "a job broke off");
     let hint = "see runner.log in the data directory under jobs";
-    failed("server_error", "it was broken off by a fault in switchyard itself", hint)
+    failed("server_error", "it was broken off by a fault in shuntyard itself", hint)
 }
 
 /// What is left of the money that the job may cost, after all that ran for it before: a process that died while it
@@ -215,11 +215,11 @@ fn refused(refusal: &Refusal, cancel: &CancellationToken) -> JobEnd {
         return cancelled(json!({"text": ""}));
     }
     let class = refusal.class();
-    let word = class.map_or("usage", switchyard_core::ErrorClass::as_str);
+    let word = class.map_or("usage", shuntyard_core::ErrorClass::as_str);
     failed(
         word,
         &refusal.to_string(),
-        class.map_or("see task_list with view \"models\"", switchyard_core::ErrorClass::hint),
+        class.map_or("see task_list with view \"models\"", shuntyard_core::ErrorClass::hint),
     )
 }
 

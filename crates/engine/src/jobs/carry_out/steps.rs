@@ -3,14 +3,14 @@
 use super::{as_profile, cancelled, failed, left, one, options_of, refused};
 use crate::{Context, dispatch::DispatchReport, jobs::workers::settings_of};
 use serde_json::{Value, json};
-use switchyard_core::{
+use shuntyard_core::{
     dispatch::Request,
     job::{Advance, JobOrder, JobState, Pause, StepDone, WorkflowStep, advance},
     route::Selector,
     schema::AnswerSchema,
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{JobEnd, JobNote, JobRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{JobEnd, JobNote, JobRecord};
 use tokio_util::sync::CancellationToken;
 
 /// What is known about a run beyond its steps.

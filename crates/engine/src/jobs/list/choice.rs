@@ -10,9 +10,9 @@ use crate::{
     catalogue::{Extent, Refresh, current},
 };
 use serde_json::{Value, json};
+use shuntyard_core::{ModelRef, Nano};
+use shuntyard_store::StoreError;
 use std::path::Path;
-use switchyard_core::{ModelRef, Nano};
-use switchyard_store::StoreError;
 
 /// Each with the model that it means here and now, and where the setting is from.
 pub(super) async fn profiles(context: &Context, directory: &Path) -> Vec<Value> {
@@ -53,7 +53,7 @@ pub(super) async fn models(context: &Context, directory: &Path) -> Result<Vec<Va
 }
 
 pub(super) fn workflows(context: &Context) -> Vec<Value> {
-    let row = |(name, workflow): (&String, &switchyard_core::config::Workflow)| {
+    let row = |(name, workflow): (&String, &shuntyard_core::config::Workflow)| {
         let steps: Vec<Value> = workflow
             .steps
             .iter()
@@ -70,7 +70,7 @@ pub(super) fn workflows(context: &Context) -> Vec<Value> {
 /// The choices that were made, the newest first.
 pub async fn recent_dispatches(context: &Context, limit: u32) -> Result<Vec<Value>, StoreError> {
     let dispatches = context.store.recent_dispatches(limit).await?;
-    let row = |dispatch: &switchyard_store::DispatchRecord| {
+    let row = |dispatch: &shuntyard_store::DispatchRecord| {
         let models: Vec<&str> = dispatch.attempts.iter().map(|attempt| attempt.model.as_str()).collect();
         let cost: Nano = dispatch.attempts.iter().map(|attempt| attempt.cost).sum();
         json!({"at": rfc3339(dispatch.began_at), "requested": dispatch.requested, "models": models,

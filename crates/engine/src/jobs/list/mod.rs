@@ -13,12 +13,12 @@ use super::{
 };
 use crate::Context;
 use serde_json::{Value, json};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     job::{JobKind, JobState},
     task::Phase,
 };
-use switchyard_store::{JobFilter, TaskFilter, TaskRecord};
+use shuntyard_store::{JobFilter, TaskFilter, TaskRecord};
+use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {

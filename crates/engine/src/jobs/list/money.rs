@@ -8,13 +8,13 @@ use crate::{
     experience::since,
 };
 use serde_json::{Value, json};
+use shuntyard_core::budget::Level;
+use shuntyard_host::clock::now_micros;
 use std::{collections::BTreeMap, path::Path};
-use switchyard_core::budget::Level;
-use switchyard_host::clock::now_micros;
 
 pub(super) async fn budget(context: &Context) -> Result<Vec<Value>, JobError> {
     let lines = lines(context, Concern { everybody: true, ..Concern::default() }).await?;
-    let row = |line: &switchyard_core::budget::Line| {
+    let row = |line: &shuntyard_core::budget::Line| {
         let level = match line.level() {
             Level::Fine => "fine",
             Level::Degraded => "degraded",
@@ -45,7 +45,7 @@ pub(super) async fn providers(context: &Context, directory: &Path) -> Result<Vec
     let now = now_micros();
     let known = availability::load(context, now).await?;
     let listed = current(context, directory, Refresh::IfStale, Extent::Connected).await?;
-    let row = |(name, provider): (&String, &switchyard_core::route::Provider)| {
+    let row = |(name, provider): (&String, &shuntyard_core::route::Provider)| {
         let health = known.health_of(name, now).map(|health| {
             json!({"status": health.status, "class": health.class,
             "until": rfc3339(health.expires_at)})

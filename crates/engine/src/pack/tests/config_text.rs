@@ -4,10 +4,10 @@ use crate::pack::config_text::{ConfigTextError, entry, register, unregister};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchyard_core::pack::jsonc::JsoncError;
+use shuntyard_core::pack::jsonc::JsoncError;
 
 fn value() -> Value {
-    json!({"type": "local", "command": ["switchyard", "mcp"], "enabled": true})
+    json!({"type": "local", "command": ["shuntyard", "mcp"], "enabled": true})
 }
 
 fn read(text: &str) -> Value {
@@ -17,7 +17,7 @@ fn read(text: &str) -> Value {
 /// The same without our entry, and without a section that has nothing else in it.
 fn without(mut document: Value, made_section: bool) -> Value {
     if let Some(section) = document.get_mut("mcp").and_then(Value::as_object_mut) {
-        section.remove("switchyard");
+        section.remove("shuntyard");
         if made_section && section.is_empty() {
             document.as_object_mut().expect("an object").remove("mcp");
         }
@@ -30,17 +30,17 @@ fn the_edit_looks_like_the_file() {
     let table = [
         (
             "{\n    \"model\": \"p/m\" // mine\n}\n",
-            "{\n    \"model\": \"p/m\", // mine\n    \"mcp\": {\n        \"switchyard\": {\n            \"type\": \"local\",\n            \"command\": [\"switchyard\", \"mcp\"],\n            \"enabled\": true\n        }\n    }\n}\n",
+            "{\n    \"model\": \"p/m\", // mine\n    \"mcp\": {\n        \"shuntyard\": {\n            \"type\": \"local\",\n            \"command\": [\"shuntyard\", \"mcp\"],\n            \"enabled\": true\n        }\n    }\n}\n",
         ),
         (
             "{\r\n\t\"mcp\": {\r\n\t\t// none yet\r\n\t},\r\n}\r\n",
-            "{\r\n\t\"mcp\": {\r\n\t\t// none yet\r\n\t\t\"switchyard\": {\r\n\t\t\t\"type\": \"local\",\r\n\t\t\t\"command\": [\"switchyard\", \"mcp\"],\r\n\t\t\t\"enabled\": true,\r\n\t\t},\r\n\t},\r\n}\r\n",
+            "{\r\n\t\"mcp\": {\r\n\t\t// none yet\r\n\t\t\"shuntyard\": {\r\n\t\t\t\"type\": \"local\",\r\n\t\t\t\"command\": [\"shuntyard\", \"mcp\"],\r\n\t\t\t\"enabled\": true,\r\n\t\t},\r\n\t},\r\n}\r\n",
         ),
     ];
-    let ordered = json!({"type": "local", "command": ["switchyard", "mcp"], "enabled": true});
+    let ordered = json!({"type": "local", "command": ["shuntyard", "mcp"], "enabled": true});
     for (before, after) in table {
         let registered = register(before, &ordered).expect(before);
-        assert_eq!(read(&registered.text)["mcp"]["switchyard"], value());
+        assert_eq!(read(&registered.text)["mcp"]["shuntyard"], value());
         assert_eq!(sorted_lines(&registered.text), sorted_lines(after), "{}", registered.text);
         let undone = unregister(&registered.text, registered.made_section).expect("undone");
         assert_eq!(read(&undone), read(before));
@@ -60,7 +60,7 @@ fn what_is_no_object_is_refused() {
         ("[1]", JsoncError::NotObject("the whole".into())),
         ("{\"mcp\": []}", JsoncError::NotObject("\"mcp\"".into())),
         ("{\"mcp\": {}, \"mcp\": {}}", JsoncError::Twice("mcp".into())),
-        ("{\"mcp\": {\"switchyard\": 1, \"switchyard\": 2}}", JsoncError::Twice("switchyard".into())),
+        ("{\"mcp\": {\"shuntyard\": 1, \"shuntyard\": 2}}", JsoncError::Twice("shuntyard".into())),
     ];
     for (text, error) in table {
         assert_eq!(register(text, &value()), Err(ConfigTextError::Text(error)), "{text}");

@@ -94,7 +94,7 @@ fn a_foreign_configuration_and_foreign_directories_are_left_alone() {
     world.uninstall(&Disk::default()).unwrap();
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious\n");
     assert!(empty.is_dir() && !there(&world.file("agents")));
-    assert!(!world.read("opencode.jsonc").contains("switchyard"), "what is read here is still put right");
+    assert!(!world.read("opencode.jsonc").contains("shuntyard"), "what is read here is still put right");
 }
 
 #[test]

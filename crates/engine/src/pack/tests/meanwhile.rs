@@ -46,7 +46,7 @@ fn a_file_that_changes_while_a_question_stands_stays() {
 fn a_configuration_that_changes_while_it_is_asked_for_stays() {
     let world = World::empty();
     fs::create_dir_all(world.place.root()).unwrap();
-    let own = |name: &str| format!("{{\"mcp\": {{\"switchyard\": {{\"command\": [{name:?}]}}}}}}\n");
+    let own = |name: &str| format!("{{\"mcp\": {{\"shuntyard\": {{\"command\": [{name:?}]}}}}}}\n");
     world.write("opencode.json", &own("one"));
     let command = command();
     let order = Install { bundle: &first(), parts: &Part::ALL, mcp: Some(&command), run: Run::Real };

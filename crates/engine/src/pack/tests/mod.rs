@@ -20,13 +20,13 @@ use super::{
     restore::restore_on,
     uninstall::uninstall_on,
 };
+use shuntyard_testkit::Scratch;
 use std::{
     collections::BTreeMap,
     fs,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
 };
-use switchyard_testkit::Scratch;
 
 /// A home with a target in it. What is kept about the target lies beside it.
 struct World {
@@ -60,7 +60,7 @@ fn second() -> Bundle {
 }
 
 fn command() -> Vec<String> {
-    vec!["switchyard".into(), "mcp".into()]
+    vec!["shuntyard".into(), "mcp".into()]
 }
 
 impl World {

@@ -131,7 +131,7 @@ fn the_entry_alone_goes_when_the_configuration_was_edited() {
     let world = World::lived_in();
     world.install(&disk(), &first(), true, Answer::Keep).unwrap();
     let edited = world.read("opencode.jsonc").replace("\"p/m\"", "\"q/n\"");
-    assert!(edited.contains("\"switchyard\": {"), "{edited}");
+    assert!(edited.contains("\"shuntyard\": {"), "{edited}");
     world.write("opencode.jsonc", &edited);
     world.uninstall(&disk()).unwrap();
     assert_eq!(world.read("opencode.jsonc"), USER_CONFIG.replace("\"p/m\"", "\"q/n\""));
@@ -141,7 +141,7 @@ fn the_entry_alone_goes_when_the_configuration_was_edited() {
 fn another_entry_under_our_name_is_the_users() {
     let world = World::empty();
     fs::create_dir_all(world.place.root()).unwrap();
-    let own = "{\"mcp\": {\"switchyard\": {\"type\": \"remote\", \"url\": \"http://localhost\"}}}\n";
+    let own = "{\"mcp\": {\"shuntyard\": {\"type\": \"remote\", \"url\": \"http://localhost\"}}}\n";
     world.write("opencode.json", own);
     let report = world.install(&disk(), &first(), true, Answer::Keep).unwrap();
     assert_eq!(changes(&report)["opencode.json"], Change::KeptForeign);
@@ -161,7 +161,7 @@ fn a_configuration_behind_a_link_is_edited_where_it_is() {
     symlink(&kept, world.file("opencode.json")).unwrap();
     let before = world.snapshot();
     world.install(&disk(), &first(), true, Answer::Keep).unwrap();
-    assert!(fs::read_to_string(&kept).unwrap().contains("switchyard"));
+    assert!(fs::read_to_string(&kept).unwrap().contains("shuntyard"));
     assert!(world.file("opencode.json").is_symlink());
     world.uninstall(&disk()).unwrap();
     assert_eq!(world.snapshot(), before);

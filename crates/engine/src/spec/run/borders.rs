@@ -2,7 +2,7 @@
 //! looked at here when the role is done, because a shell can write what an edit may not.
 
 use super::plan::Part;
-use switchyard_core::{
+use shuntyard_core::{
     spec::{Agent, Document, Report, Role, SectionKind, section_text},
     task::{covers, outside},
 };

@@ -10,9 +10,9 @@ use super::{
     plan::Plan,
     report::{Kept, RunReport},
 };
+use shuntyard_core::task::{Delivered, State};
+use shuntyard_host::git::{BranchDeletion, Git, GitError};
 use std::{collections::HashSet, path::Path};
-use switchyard_core::task::{Delivered, State};
-use switchyard_host::git::{BranchDeletion, Git, GitError};
 
 /// Removes what was merged, and writes into the report what is gone and what is not.
 pub(super) fn clear(plan: &Plan, names: &Names, seen: &[Seen], report: &mut RunReport) -> Result<(), GitError> {

@@ -1,7 +1,7 @@
 //! What each role is told: its part, the spec word for word, the report that it owes, and what the validator found.
 
 use super::{borders::report_of, plan::Part};
-use switchyard_core::{
+use shuntyard_core::{
     compare::clean_line,
     spec::{Agent, Report, Role},
 };

@@ -16,14 +16,14 @@ use crate::{
     Context, in_thread,
     supervise::{self, AddError, NewTaskOrder, Watcher, pulse, supervise},
 };
-use std::{collections::HashMap, sync::Arc, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     spec::{Report, State as Files},
     task::{Agent, Deliver, TaskId},
 };
-use switchyard_host::{clock::now_micros, git::Base};
-use switchyard_store::{BatchRecord, ErrorKind};
+use shuntyard_host::{clock::now_micros, git::Base};
+use shuntyard_store::{BatchRecord, ErrorKind};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 

@@ -1,8 +1,8 @@
 //! What the commits of a repository hold, read without a checkout.
 
 use super::super::MOST_BYTES;
+use shuntyard_host::git::{Git, GitError};
 use std::{collections::HashSet, ffi::OsStr, path::Path};
-use switchyard_host::git::{Git, GitError};
 
 /// The text of a file in a commit; nothing when it is not there, no plain file, or larger than anybody reads.
 pub(super) fn text_at(repository: &Path, commit: &str, path: &str) -> Result<Option<String>, GitError> {
@@ -56,7 +56,7 @@ pub(super) fn changed(repository: &Path, from: &str, to: &str) -> Result<Vec<Str
 
 /// The branches of tasks that are there.
 pub(super) fn task_branches(repository: &Path) -> Result<HashSet<String>, GitError> {
-    let listed = run(repository, &["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/switchyard"])?;
+    let listed = run(repository, &["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/shuntyard"])?;
     Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
 }
 

@@ -9,13 +9,13 @@ use super::{
     plan::{Part, Plan},
 };
 use crate::{Context, in_thread, supervise::publish_unfinished};
-use std::{collections::HashMap, sync::Arc};
-use switchyard_core::{
+use shuntyard_core::{
     spec::{Document, Done, Outcome, Report, Role, RoleOutcome, Verdict, outcome, switches_agy_on, verdict},
     task::{Cause, Delivered, Phase, State, TaskId, TaskSpec},
 };
-use switchyard_host::git::{Git, GitError};
-use switchyard_store::{TaskFilter, TaskRecord};
+use shuntyard_host::git::{Git, GitError};
+use shuntyard_store::{TaskFilter, TaskRecord};
+use std::{collections::HashMap, sync::Arc};
 
 /// More tasks than a spec can have.
 const MOST_TASKS: u32 = 5000;
@@ -216,7 +216,7 @@ pub(super) fn facts(plan: &Plan, place: usize, seen: &[Seen]) -> Vec<Done> {
     let ahead = part.standing.next.and_then(|next| part.pipeline.iter().position(|role| *role == next)).unwrap_or(0);
     let by_files =
         part.pipeline.iter().take(ahead).map(|role| Done { role: *role, cycle: 1, outcome: RoleOutcome::Approved });
-    let passed = of_tasks.is_empty() && part.standing.state == switchyard_core::spec::State::Passed;
+    let passed = of_tasks.is_empty() && part.standing.state == shuntyard_core::spec::State::Passed;
     let passed: Vec<Done> = if passed {
         let agents = part.pipeline.iter().filter(|role| **role != Role::Validator);
         let agents = agents.map(|role| Done { role: *role, cycle: 1, outcome: RoleOutcome::Approved });

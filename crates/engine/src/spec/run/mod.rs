@@ -29,14 +29,14 @@ pub use report::{Kept, PartReport, RoleReport, RunReport, Stand};
 
 use super::ReadError;
 use crate::supervise::{AddError, ChangeError};
-use std::sync::Arc;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     spec::Role,
     task::{BadTaskId, Deliver, TaskId},
 };
-use switchyard_host::git::GitError;
-use switchyard_store::StoreError;
+use shuntyard_host::git::GitError;
+use shuntyard_store::StoreError;
+use std::sync::Arc;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

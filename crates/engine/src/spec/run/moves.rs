@@ -9,11 +9,11 @@ use super::{
     plan::Plan,
     stuck::{Lack, Stuck},
 };
-use switchyard_core::{
+use shuntyard_core::{
     spec::{Next, Role, RoleOutcome, next, steps},
     task::{Deliver, State},
 };
-use switchyard_host::git::{Git, UpdateRefError};
+use shuntyard_host::git::{Git, UpdateRefError};
 
 /// What may begin, what cannot go on, and whether there is something to wait for.
 #[derive(Debug, Default)]
@@ -154,7 +154,7 @@ impl<'p> Sight<'p> {
             }
             if let Some(reason) = judged.map_or(Ok(None), |seen| self.moved(seen))? {
                 let next =
-                    "look at what was added to it; `switchyard task reset` of its validator has it judged as it is";
+                    "look at what was added to it; `shuntyard task reset` of its validator has it judged as it is";
                 let next = next.to_owned();
                 moves.stuck.push(Stuck { part: delivery.part, reason, next, lack: Lack::Other });
                 return Ok(false);

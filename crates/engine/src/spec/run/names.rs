@@ -2,12 +2,12 @@
 
 use super::{RunError, Step, plan::Plan};
 use crate::{Context, server::short_hash};
-use std::collections::BTreeSet;
-use switchyard_core::{
+use shuntyard_core::{
     spec::{Agent, Role, UnitName, steps},
     task::{Task, TaskId, TaskSpec},
 };
-use switchyard_store::ErrorKind;
+use shuntyard_store::ErrorKind;
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Names {
@@ -101,7 +101,7 @@ impl Names {
 
     /// Where the units of a spec come together.
     pub fn meeting(&self) -> String {
-        format!("switchyard/{}", self.prefix)
+        format!("shuntyard/{}", self.prefix)
     }
 
     pub fn branch(&self, unit: Option<&UnitName>, step: Step, cycle: u32) -> Result<String, RunError> {

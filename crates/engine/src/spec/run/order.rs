@@ -13,18 +13,18 @@ use crate::{
     Context,
     supervise::{Defaults, NewTaskOrder},
 };
-use std::path::{Path, PathBuf};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     budget::Urgency,
     spec::{Agent as Named, Role, Spec, agy_is_enabled, inside},
     task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
 };
-use switchyard_host::{
+use shuntyard_host::{
     git::Git,
     paths::{private_dir, write_private},
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
+use std::path::{Path, PathBuf};
 
 /// A role that is to begin.
 #[derive(Debug, Clone)]
@@ -151,7 +151,7 @@ impl Orders<'_> {
     /// Without hooks, and with a name for the commit where the user has none.
     fn settings(&self) -> Result<String, RunError> {
         let mut settings = " -c core.hooksPath=/dev/null".to_owned();
-        for (key, value) in [("user.name", "Switchyard"), ("user.email", "switchyard@localhost")] {
+        for (key, value) in [("user.name", "Shuntyard"), ("user.email", "shuntyard@localhost")] {
             if Git::default().setting(&self.plan.repository, key)?.is_none_or(|set| set.is_empty()) {
                 settings.push_str(&format!(" -c {key}={value}"));
             }

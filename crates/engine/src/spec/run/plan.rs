@@ -12,15 +12,15 @@ use super::{
     RunError,
     git::{brought_by, is_at, is_ignored, is_same, text_at},
 };
-use std::path::{Path, PathBuf};
-use switchyard_core::spec::{
+use shuntyard_core::spec::{
     self, Artifacts, Document, Report, Role, Spec, Standing, TaskName, TestFiles, UnitName, check_spec, inside,
     standing, waves,
 };
-use switchyard_host::{
+use shuntyard_host::{
     git::{Base, Git},
     repository::repository_of,
 };
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -95,7 +95,7 @@ pub fn plan(place: &Place, here: &Path, argument: &str) -> Result<Plan, RunError
     let checked = check(place, here, &[place.root().join(&task.path).display().to_string()])?;
     if let Some(first) = checked.faults.first() {
         let message = format!("{}:{}: {}, so nothing runs", first.path, first.fault.line, plain(&first.fault.message));
-        return Err(refused(message, &format!("see all with `switchyard spec check {name}`")));
+        return Err(refused(message, &format!("see all with `shuntyard spec check {name}`")));
     }
     let (repository, base, at) = begins_at(place)?;
     let reader = Reader { place, at: &at, task: &name };
@@ -146,7 +146,7 @@ fn task_of(place: &Place, here: &Path, argument: &str) -> Result<TaskDirectory, 
         Target::Task(task) => Ok(task),
         Target::Unit { task, .. } => Err(usage(
             format!("{argument} is a unit, and units run with their task"),
-            format!("`switchyard spec run {}` runs what is left of it", task.name),
+            format!("`shuntyard spec run {}` runs what is left of it", task.name),
         )),
         Target::File(path) if path.file_name().is_some_and(|name| name == SPEC_FILE) => {
             let above = path.parent().map_or_else(|| path.clone(), Path::to_path_buf);
@@ -154,7 +154,7 @@ fn task_of(place: &Place, here: &Path, argument: &str) -> Result<TaskDirectory, 
         }
         Target::All | Target::File(_) => Err(usage(
             format!("{argument} is no task"),
-            "name one by its number or its name; `switchyard spec status` lists them".to_owned(),
+            "name one by its number or its name; `shuntyard spec status` lists them".to_owned(),
         )),
     }
 }

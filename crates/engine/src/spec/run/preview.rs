@@ -10,11 +10,11 @@ use super::{
 };
 use crate::{Context, in_thread};
 use serde::Serialize;
-use std::sync::Arc;
-use switchyard_core::{
+use shuntyard_core::{
     spec::Role,
     task::{Agent, Deliver},
 };
+use std::sync::Arc;
 
 /// A step as it would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::Context;
 use serde::Serialize;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     spec::{RoleOutcome, Verdict},
     task::{Deliver, Delivered, State},
 };
-use switchyard_store::{SpendKey, SpendKind};
+use shuntyard_store::{SpendKey, SpendKind};
 
 /// How a step, a part or the whole stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -130,7 +130,7 @@ pub(super) async fn report(
         total = total.saturating_add(cost);
         let why = stuck.iter().find(|stuck| stuck.part == Some(place)).map(|stuck| stuck.reason.clone());
         let passed = roles.iter().any(|role| role.outcome == Stand::Pass)
-            || (roles.is_empty() && part.standing.state == switchyard_core::spec::State::Passed);
+            || (roles.is_empty() && part.standing.state == shuntyard_core::spec::State::Passed);
         let outcome = match (&why, passed, roles.last()) {
             (Some(_), ..) => Stand::Escalated,
             (None, true, _) => Stand::Done,

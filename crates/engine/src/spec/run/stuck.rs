@@ -8,8 +8,8 @@ use super::{
     order::Turn,
     plan::Plan,
 };
-use switchyard_core::{ErrorClass, Nano, spec::RoleOutcome, task::Phase};
-use switchyard_host::git::{Forecast, Git};
+use shuntyard_core::{ErrorClass, Nano, spec::RoleOutcome, task::Phase};
+use shuntyard_host::git::{Forecast, Git};
 
 /// Files that are named in a sentence.
 const NAMED: usize = 5;
@@ -48,7 +48,7 @@ pub(super) fn unpaid(plan: &Plan, turn: &Turn, spent: Nano) -> Stuck {
         None => "what the spec may cost is spent".to_owned(),
     };
     let next =
-        format!("it has cost {spent} until now; allow it more: `switchyard spec run {} --max-cost USD`", plan.name);
+        format!("it has cost {spent} until now; allow it more: `shuntyard spec run {} --max-cost USD`", plan.name);
     Stuck { part: Some(turn.place), reason, next, lack: Lack::Money }
 }
 
@@ -66,7 +66,7 @@ impl Sight<'_> {
     /// words says less.
     pub fn cannot_go(&self, delivery: &Delivery, found: &Seen, reason: &str) -> Stuck {
         let Delivery { part, from, into, .. } = delivery;
-        let (id, again) = (found.id(), format!("`switchyard spec run {}`", self.plan.name));
+        let (id, again) = (found.id(), format!("`shuntyard spec run {}`", self.plan.name));
         let forecast = Git::default().merge_forecast(&self.plan.repository, into, from).ok();
         let (reason, next) = match forecast {
             Some(Forecast::Conflict { paths, .. }) => {
@@ -76,18 +76,18 @@ impl Sight<'_> {
                 (format!("both have changed {named}"), next)
             }
             Some(Forecast::Clean { .. } | Forecast::Unknown { .. }) | None => {
-                (reason.to_owned(), format!("see `switchyard task why {id}`"))
+                (reason.to_owned(), format!("see `shuntyard task why {id}`"))
             }
         };
-        let next = format!("{next}, then `switchyard task retry {id}` and {again}");
+        let next = format!("{next}, then `shuntyard task retry {id}` and {again}");
         Stuck { part: *part, reason: format!("{from} cannot go into {into}: {reason}"), next, lack: Lack::Other }
     }
 
     /// What a person can do about the newest step of a part.
     fn way_out(&self, place: usize) -> String {
-        let again = format!("`switchyard spec run {}`", self.plan.name);
+        let again = format!("`shuntyard spec run {}`", self.plan.name);
         let (Some(newest), Some(part)) = (self.newest(place), self.plan.parts.get(place)) else {
-            return format!("see `switchyard spec check {}`, then {again}", self.plan.name);
+            return format!("see `shuntyard spec check {}`, then {again}", self.plan.name);
         };
         let (id, base, branch) = (newest.id(), &newest.record.task.spec.base, newest.branch());
         let report = match newest.step {
@@ -101,14 +101,14 @@ impl Sight<'_> {
                 Some(report),
             ) => {
                 format!(
-                    "read `git show {branch}:{}`; mend it on {base}, then `switchyard task reset {id}` and {again}",
+                    "read `git show {branch}:{}`; mend it on {base}, then `shuntyard task reset {id}` and {again}",
                     part.report(report)
                 )
             }
             _ if newest.record.task.state.phase() == Phase::Done => {
-                format!("see `git diff {base}...{branch}`, then `switchyard task reset {id}` and {again}")
+                format!("see `git diff {base}...{branch}`, then `shuntyard task reset {id}` and {again}")
             }
-            _ => format!("see `switchyard task why {id}`, then `switchyard task retry {id}` and {again}"),
+            _ => format!("see `shuntyard task why {id}`, then `shuntyard task retry {id}` and {again}"),
         }
     }
 }

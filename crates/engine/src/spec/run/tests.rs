@@ -8,9 +8,9 @@ use super::{
     order::quoted,
     plan::{Part, Plan},
 };
+use shuntyard_core::spec::{Agent, Report, Role, Spec, Standing, State, TaskName, UnitName};
+use shuntyard_host::git::Base;
 use std::path::PathBuf;
-use switchyard_core::spec::{Agent, Report, Role, Spec, Standing, State, TaskName, UnitName};
-use switchyard_host::git::Base;
 
 const TEXT: &str = "\
 # Export
@@ -130,7 +130,7 @@ fn tasks_are_called_after_their_spec() {
     };
     assert_eq!(id(None, 1), "s007-implementer");
     assert_eq!(id(UnitName::parse("01-parser").as_ref(), 2), "s007-01-implementer-2");
-    assert_eq!((names.batch.as_str(), names.meeting().as_str()), ("spec-007-export", "switchyard/s007"));
+    assert_eq!((names.batch.as_str(), names.meeting().as_str()), ("spec-007-export", "shuntyard/s007"));
     let labels = names.labels(UnitName::parse("01-parser").as_ref(), Step::Deliver, 1, 0);
     assert_eq!(labels, ["spec:007-export", "unit:parser", "role:deliver", "cycle:1"]);
     let again = |again| names.id_again(None, Step::Deliver, 1, again).expect("an id").to_string();

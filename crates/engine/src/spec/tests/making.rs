@@ -1,8 +1,8 @@
 //! New tasks: their numbers, their files, and what is left of failures.
 
 use super::*;
+use shuntyard_core::spec::number_of;
 use std::{collections::BTreeSet, os::unix::fs::symlink, sync::Barrier};
-use switchyard_core::spec::number_of;
 
 fn names(yard: &Yard) -> Vec<String> {
     let entries = fs::read_dir(yard.path("repo/.ai/tasks")).unwrap();
@@ -61,7 +61,7 @@ fn a_fresh_spec_that_is_filled_in_section_by_section_is_clean() {
         ("Validation Plan", "```sh\ncargo test\n```"),
         ("Open Questions", "None"),
     ] {
-        text = switchyard_core::spec::set_section(&text, title, content).unwrap();
+        text = shuntyard_core::spec::set_section(&text, title, content).unwrap();
     }
     fs::write(&path, text).unwrap();
     assert_eq!(yard.check(&[]).unwrap(), [""; 0]);

@@ -5,9 +5,9 @@ mod making;
 mod telling;
 
 use super::*;
+use shuntyard_core::spec::Slug;
+use shuntyard_testkit::Scratch;
 use std::{fs, path::PathBuf};
-use switchyard_core::spec::Slug;
-use switchyard_testkit::Scratch;
 
 /// A spec that has nothing wrong with it, and nobody to write tests.
 pub(super) const GOOD: &str = "# Export\n\n## Source Artifacts\nNone\n## Scope\nCSV\n## Execution\n- implementer\n\
@@ -21,7 +21,7 @@ pub(super) struct Yard {
 
 impl Yard {
     pub fn new() -> Self {
-        let yard = Self { scratch: switchyard_testkit::Scratch::of_test() };
+        let yard = Self { scratch: shuntyard_testkit::Scratch::of_test() };
         fs::create_dir_all(yard.path("repo/.git")).unwrap();
         yard
     }

@@ -1,7 +1,7 @@
 //! How far tasks are, from real files.
 
 use super::*;
-use switchyard_core::spec::State;
+use shuntyard_core::spec::State;
 
 fn only(yard: &Yard, id: &str) -> TaskStatus {
     let mut overview = status(&yard.place(), &yard.path("repo"), Some(id)).unwrap();
@@ -77,7 +77,7 @@ fn a_thin_handoff_blocks_and_a_full_one_waits_for_a_plan() {
     let task = only(&yard, "a");
     assert_eq!(task.state, State::Blocked);
     assert!(task.reason.unwrap().starts_with("planning is blocked"));
-    let full: String = switchyard_core::spec::Field::ALL.iter().map(|field| format!("## {field}\nyes\n")).collect();
+    let full: String = shuntyard_core::spec::Field::ALL.iter().map(|field| format!("## {field}\nyes\n")).collect();
     yard.write(".ai/tasks/001-a/handoff.md", &full);
     assert_eq!(only(&yard, "a").state, State::Unplanned);
 }

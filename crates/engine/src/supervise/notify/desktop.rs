@@ -2,16 +2,16 @@
 //! without a desktop is no reason to try again.
 
 use super::Notification;
+use shuntyard_core::compare::clean_line;
 use std::ffi::OsString;
-use switchyard_core::compare::clean_line;
 
 /// Characters of the text; a desktop shows a few lines.
 const TEXT: usize = 300;
 
 pub(super) fn command(notification: &Notification) -> (&'static str, Vec<OsString>) {
     let title = match &notification.task {
-        Some(task) => format!("Switchyard: {task} is {}", notification.notice.as_str()),
-        None => format!("Switchyard: {}", notification.notice.as_str()),
+        Some(task) => format!("Shuntyard: {task} is {}", notification.notice.as_str()),
+        None => format!("Shuntyard: {}", notification.notice.as_str()),
     };
     let text = clean_line(&notification.detail, TEXT);
     // The words are arguments of a script that does not change, so that they cannot become a part of it.
@@ -26,7 +26,7 @@ pub(super) fn command(notification: &Notification) -> (&'static str, Vec<OsStrin
     if cfg!(target_os = "macos") {
         return ("osascript", osascript.into_iter().map(Into::into).chain([title.into(), text.into()]).collect());
     }
-    ("notify-send", vec!["--app-name=switchyard".into(), "--".into(), title.into(), escaped(&text).into()])
+    ("notify-send", vec!["--app-name=shuntyard".into(), "--".into(), title.into(), escaped(&text).into()])
 }
 
 /// The body of a notice may have markup, which these words are not.
@@ -37,7 +37,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use switchyard_core::task::Notice;
+    use shuntyard_core::task::Notice;
 
     #[test]
     fn the_words_are_arguments_of_their_own() {
@@ -47,10 +47,10 @@ mod tests {
             arguments.iter().rev().take(2).map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         let hostile = of(Some("t001"), Notice::Blocked, "--icon=x <b> & \"quote\"\nsecond line");
-        assert_eq!(hostile[1], "Switchyard: t001 is blocked");
+        assert_eq!(hostile[1], "Shuntyard: t001 is blocked");
         if !cfg!(target_os = "macos") {
             assert_eq!(hostile[0], "--icon=x &lt;b&gt; &amp; \"quote\" second line");
         }
-        assert_eq!(of(None, Notice::Budget, "80 %"), ["80 %", "Switchyard: budget"]);
+        assert_eq!(of(None, Notice::Budget, "80 %"), ["80 %", "Shuntyard: budget"]);
     }
 }

@@ -5,6 +5,8 @@ mod desktop;
 
 use crate::Context;
 use serde::Serialize;
+use shuntyard_core::task::{Notice, TaskId};
+use shuntyard_host::bounded::wait_until;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
@@ -12,8 +14,6 @@ use std::{
     process::{Command, Stdio},
     time::Duration,
 };
-use switchyard_core::task::{Notice, TaskId};
-use switchyard_host::bounded::wait_until;
 
 const DEADLINE: Duration = Duration::from_secs(5);
 
@@ -54,8 +54,8 @@ pub(crate) async fn notify(context: &Context, notification: &Notification, tries
         done.push("command".to_owned());
     }
     if !settings.notify_url.is_empty() {
-        let secret = context.variable("SWITCHYARD_NOTIFY_SECRET");
-        switchyard_agents::webhook::post_signed(&settings.notify_url, body, secret, DEADLINE).await?;
+        let secret = context.variable("SHUNTYARD_NOTIFY_SECRET");
+        shuntyard_agents::webhook::post_signed(&settings.notify_url, body, secret, DEADLINE).await?;
         done.push("posted".to_owned());
     }
     Ok(if done.is_empty() { "no channel is configured".to_owned() } else { done.join(", ") })

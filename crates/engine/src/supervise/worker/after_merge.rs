@@ -8,14 +8,14 @@ use super::{
     pull_request::{Delivery, passing, usual_remote},
 };
 use crate::{settings_of, supervise::spawn::log_dir};
-use std::{path::Path, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     config::MergeCheck,
     pattern::FailureMode,
     pull_request::PullRequest,
     task::{Check, Delivered, Event, Failure, Lift},
 };
-use switchyard_host::git::{Fetched, GitError};
+use shuntyard_host::git::{Fetched, GitError};
+use std::{path::Path, time::Duration};
 
 /// How often failed checks are run again.
 const RETRIES: u32 = 3;

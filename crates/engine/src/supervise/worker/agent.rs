@@ -13,8 +13,7 @@ use crate::{
         tidy::{WORKER_MARK, mark_of},
     },
 };
-use std::{ffi::OsString, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, ModelRef, Nano,
     dispatch::{Mode, Request},
     duration::Limit,
@@ -22,8 +21,9 @@ use switchyard_core::{
     route::{Exchange, Selector},
     task::{Agent, End, Exit, Stop, Strategy, Task, checkout::Call, prompt},
 };
-use switchyard_host::{clock::now_micros, shell};
-use switchyard_store::{RunRecord, TaskRecord};
+use shuntyard_host::{clock::now_micros, shell};
+use shuntyard_store::{RunRecord, TaskRecord};
+use std::{ffi::OsString, time::Duration};
 
 /// Characters of the last words that are kept.
 const SAID: usize = 2000;
@@ -185,7 +185,7 @@ fn from_refusal(refusal: &Refusal, life: &Life) -> Ended {
 
 fn shortened(text: &str) -> String {
     let skip = text.chars().count().saturating_sub(SAID);
-    switchyard_core::redact::redact(&text.chars().skip(skip).collect::<String>())
+    shuntyard_core::redact::redact(&text.chars().skip(skip).collect::<String>())
 }
 
 async fn run_command(context: &Context, record: &TaskRecord, command: &str, place: &Place, life: &Life) -> Ended {
@@ -254,8 +254,8 @@ pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString
     let port = 20_000 + record.number.rem_euclid(2000) * 10;
     // What is verified is the commit itself, without what a ref puts in its place.
     variables.push(("GIT_NO_REPLACE_OBJECTS".into(), "1".into()));
-    variables.push(("SWITCHYARD_TASK".into(), record.task.id.as_str().into()));
-    variables.push(("SWITCHYARD_PORT".into(), port.to_string().into()));
+    variables.push(("SHUNTYARD_TASK".into(), record.task.id.as_str().into()));
+    variables.push(("SHUNTYARD_PORT".into(), port.to_string().into()));
     variables.push((WORKER_MARK.into(), mark_of(context, &record.task.id, record.task.epoch).into()));
     variables
 }

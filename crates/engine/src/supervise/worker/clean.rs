@@ -7,14 +7,14 @@ use super::{
     place::{Place, git, owner_of, root, with_source},
 };
 use crate::{Context, supervise::spawn::log_dir};
-use std::path::Path;
-use switchyard_core::task::{Check, Task};
-use switchyard_host::{
+use shuntyard_core::task::{Check, Task};
+use shuntyard_host::{
     ProcessIdentity,
     clock::now_micros,
     git::{Git, GitError, Hooks, Objects, Order, Purpose, Source, Workspace},
 };
-use switchyard_store::TaskRecord;
+use shuntyard_store::TaskRecord;
+use std::path::Path;
 
 /// A checkout that is thrown away.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl CleanCheckout {
             let git = git().not_above(&repository);
             discard_abandoned(&git, &root, &task);
             if let Some(parent) = destination.parent() {
-                switchyard_host::paths::private_dir(parent)
+                shuntyard_host::paths::private_dir(parent)
                     .map_err(|source| GitError::Run { command: format!("mkdir {}", parent.display()), source })?;
             }
             let workspace = workspace()?;
@@ -79,7 +79,7 @@ impl CleanCheckout {
                 source,
                 destination: &destination,
                 owner: &owner,
-                branch: "switchyard/check",
+                branch: "shuntyard/check",
                 start: &commit,
                 hooks: Hooks::None,
                 purpose: Purpose::Check,

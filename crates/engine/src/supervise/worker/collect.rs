@@ -4,8 +4,8 @@ use super::{
     gather::{secrets_between, secrets_of},
     place::{Place, author, git, message, with_source},
 };
-use switchyard_core::task::{End, Task};
-use switchyard_host::git::{Author, Collected, GitError, Workspace};
+use shuntyard_core::task::{End, Task};
+use shuntyard_host::git::{Author, Collected, GitError, Workspace};
 
 /// What is wrong with work that was collected.
 #[derive(Debug, Default)]

@@ -20,8 +20,7 @@ use crate::{
         fault::fault,
     },
 };
-use std::{path::Path, time::Duration};
-use switchyard_core::{
+use shuntyard_core::{
     ModelRef, Nano,
     duration::Limit,
     route::{Needs, Selector},
@@ -30,8 +29,9 @@ use switchyard_core::{
         only_one,
     },
 };
-use switchyard_host::git::GitError;
-use switchyard_store::{ContestRecord, TaskRecord};
+use shuntyard_host::git::GitError;
+use shuntyard_store::{ContestRecord, TaskRecord};
+use std::{path::Path, time::Duration};
 
 const DEADLINE: Duration = Duration::from_secs(300);
 const CRITERIA: &str = "Each answer is a change of a repository, as a unified diff, for the task that is the question. \

@@ -11,9 +11,9 @@ use super::{
     pull_request::{Delivery, propose},
 };
 use crate::Context;
-use switchyard_core::task::{Deliver, Delivered, Event, Failure, Findings, Judgement, Task, TaskSpec, judge};
-use switchyard_host::git::{GitError, Published};
-use switchyard_store::TaskRecord;
+use shuntyard_core::task::{Deliver, Delivered, Event, Failure, Findings, Judgement, Task, TaskSpec, judge};
+use shuntyard_host::git::{GitError, Published};
+use shuntyard_store::TaskRecord;
 
 /// What came of a delivery.
 #[derive(Debug)]

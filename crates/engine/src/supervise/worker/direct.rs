@@ -4,18 +4,18 @@
 //! guard sees to it; and all of it carries the mark of its claim.
 
 use super::output::Output;
-use std::{
-    io,
-    os::unix::process::ExitStatusExt as _,
-    process::{ExitStatus, Stdio},
-    time::{Duration, Instant},
-};
-use switchyard_host::{
+use shuntyard_host::{
     Signal,
     bounded::wait_until,
     orphan::sweep_children,
     shell::{Check, Checked, Exit, ShellError},
     tree::{descendants, end_marked},
+};
+use std::{
+    io,
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitStatus, Stdio},
+    time::{Duration, Instant},
 };
 use tokio::{
     net::unix::pipe,

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::Context;
 use serde::Serialize;
+use shuntyard_core::task::{Phase, Task, TaskId};
+use shuntyard_host::git::{Git, GitError, Uncommitted, Workspace, owned_namespace};
 use std::path::PathBuf;
-use switchyard_core::task::{Phase, Task, TaskId};
-use switchyard_host::git::{Git, GitError, Uncommitted, Workspace, owned_namespace};
 
 /// How much is discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

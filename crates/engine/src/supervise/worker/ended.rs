@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, Nano,
     pattern::FailureMode,
     task::{Check, End, Failure, Findings, Receipt},
 };
-use switchyard_store::RunRecord;
+use shuntyard_store::RunRecord;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ended {

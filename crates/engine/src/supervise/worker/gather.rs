@@ -9,19 +9,19 @@ use super::{
     place::{Place, with_source},
 };
 use crate::{Context, supervise::spawn::log_dir};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use switchyard_core::{
+use shuntyard_core::{
     redact::redact,
     task::{Check, Commit, End, Findings, Secret, Task},
 };
-use switchyard_host::{
+use shuntyard_host::{
     git::{Git, GitError, Step},
     guard::DEFAULT_GRACE,
     paths::private_dir,
     shell,
 };
-use switchyard_store::TaskRecord;
+use shuntyard_store::TaskRecord;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Findings without any, for work that never had a place.
 pub(super) fn nothing(ended: &Ended) -> Findings {
@@ -275,11 +275,11 @@ pub(super) async fn run_check(
 mod tests {
     use super::super::place::git;
     use super::*;
-    use switchyard_host::git::Author;
+    use shuntyard_host::git::Author;
 
     #[test]
     fn a_secret_is_found_in_the_first_commit_of_a_history_and_after_it_was_deleted() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let (git, top) = (git(), scratch.path());
         git.init(top).unwrap();
         let author = Author { name: "A Tester".to_owned(), email: "tester@example.invalid".to_owned() };

@@ -1,19 +1,19 @@
 //! The program `gh` in one repository. Each call ends within `supervise.gh_timeout`.
 
 use crate::Context;
+use shuntyard_core::{
+    config::MergeMethod,
+    pull_request::{FIELDS, LineComment, PullRequest, StatusCheck},
+    redact::redact,
+    task::Task,
+};
+use shuntyard_host::{bounded, git::MISLEADING};
 use std::{
     path::{Path, PathBuf},
     process::Command,
     thread::sleep,
     time::Duration,
 };
-use switchyard_core::{
-    config::MergeMethod,
-    pull_request::{FIELDS, LineComment, PullRequest, StatusCheck},
-    redact::redact,
-    task::Task,
-};
-use switchyard_host::{bounded, git::MISLEADING};
 
 /// The service computes whether a pull request can be merged when it is asked, and has it a moment later.
 const SECOND_QUERY: Duration = Duration::from_secs(2);

@@ -2,17 +2,17 @@
 
 use super::{Hands, transcript::Transcript};
 use crate::Context;
+use shuntyard_agents::opencode::{Progress, Sink};
+use shuntyard_core::{
+    config::micros,
+    task::{Circles, State, Stop, TaskId, Turn, checkout::Call},
+};
+use shuntyard_host::{ProcessIdentity, clock::now_micros};
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicBool, AtomicI64, Ordering},
 };
 use std::time::Duration;
-use switchyard_agents::opencode::{Progress, Sink};
-use switchyard_core::{
-    config::micros,
-    task::{Circles, State, Stop, TaskId, Turn, checkout::Call},
-};
-use switchyard_host::{ProcessIdentity, clock::now_micros};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -186,7 +186,7 @@ enum Owner {
 
 impl Owner {
     fn of(context: &Context) -> Self {
-        match context.variable("SWITCHYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()) {
+        match context.variable("SHUNTYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok()) {
             None => Self::Nobody,
             Some(pid) => ProcessIdentity::of(pid).map_or(Self::Gone, Self::Process),
         }

@@ -12,13 +12,13 @@ use super::{
     start::Start,
 };
 use crate::{Context, supervise::fault::fault};
-use std::path::PathBuf;
-use switchyard_core::{
+use shuntyard_core::{
     pattern::FailureMode,
     task::{Failure, Findings, Gate, Judgement, Lift, Receipt, TaskSpec, judge, not_in_base},
 };
-use switchyard_host::git::{FastForward, GitError, Rebased};
-use switchyard_store::TaskRecord;
+use shuntyard_host::git::{FastForward, GitError, Rebased};
+use shuntyard_store::TaskRecord;
+use std::path::PathBuf;
 
 /// How often the base may move while the work is verified on it.
 const TRIES: u32 = 5;

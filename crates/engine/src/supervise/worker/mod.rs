@@ -71,14 +71,14 @@ use life::Life;
 use opinion::{Opinion, opinion};
 use prepared::{Located, in_workspace, locate};
 use serde_json::Value;
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass,
     config::micros,
     pattern::FailureMode,
     task::{Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, judge},
 };
-use switchyard_host::clock::now_micros;
-use switchyard_store::{RunNote, RunRecord, StoreError, TaskRecord};
+use shuntyard_host::clock::now_micros;
+use shuntyard_store::{RunNote, RunRecord, StoreError, TaskRecord};
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {

@@ -8,8 +8,7 @@ use crate::{
     structured::{Asked, ask},
 };
 use serde_json::{Value, json};
-use std::time::Duration;
-use switchyard_core::{
+use shuntyard_core::{
     compare::{Part, fence},
     dispatch::{Mode, Request},
     duration::Limit,
@@ -17,6 +16,7 @@ use switchyard_core::{
     route::Selector,
     task::{Failure, Findings, Lift, Task},
 };
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

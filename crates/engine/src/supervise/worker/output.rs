@@ -3,6 +3,7 @@
 //!
 //! Invariant: what comes is read whatever becomes of the log, so the command never waits for us.
 
+use shuntyard_host::paths::private_dir;
 use std::{
     collections::VecDeque,
     convert::Infallible,
@@ -11,7 +12,6 @@ use std::{
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
-use switchyard_host::paths::private_dir;
 use tokio::{io::AsyncReadExt as _, net::unix::pipe};
 
 const MOST_LOGGED: u64 = 10 * 1024 * 1024;
@@ -106,8 +106,8 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn heard(chunks: &[&[u8]]) -> (Output, switchyard_testkit::Scratch) {
-        let scratch = switchyard_testkit::Scratch::of_test();
+    fn heard(chunks: &[&[u8]]) -> (Output, shuntyard_testkit::Scratch) {
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let mut output = Output::into(&scratch.path().join("log"));
         chunks.iter().for_each(|chunk| output.take(chunk));
         (output, scratch)

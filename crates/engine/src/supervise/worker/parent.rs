@@ -4,11 +4,11 @@
 //! the agent show that it made it. Every other change is a note.
 
 use super::place::{Place, git};
-use std::{collections::BTreeSet, path::Path};
-use switchyard_core::task::checkout::{
+use shuntyard_core::task::checkout::{
     Call, Checkout, Disk, Evidence, FileState, Ours, Scene, Stamp, Tracking, Verdict, differences,
 };
-use switchyard_host::git::{FileTrace, Footprint, GitError, Listing, OnDisk};
+use shuntyard_host::git::{FileTrace, Footprint, GitError, Listing, OnDisk};
+use std::{collections::BTreeSet, path::Path};
 
 /// Changes that are listed one by one; the others are counted.
 const LISTED: usize = 50;

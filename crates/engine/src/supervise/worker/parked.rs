@@ -9,14 +9,14 @@ use crate::{
 };
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
-use std::{sync::Arc, time::Duration};
-use switchyard_agents::opencode::{Approver, Decision, Question};
-use switchyard_core::{
+use shuntyard_agents::opencode::{Approver, Decision, Question};
+use shuntyard_core::{
     config::{Ask, micros},
     redact::redact,
     task::{Event, PermissionReply, PermissionRequest, State, Task, TaskId},
 };
-use switchyard_host::clock::now_micros;
+use shuntyard_host::clock::now_micros;
+use std::{sync::Arc, time::Duration};
 
 /// How often the store is asked for the answer.
 const LOOK_EVERY: Duration = Duration::from_millis(300);

@@ -2,9 +2,9 @@
 //!
 //! Invariant: each scanner sees one line after the other and keeps only what it found.
 
+use shuntyard_core::{redact::committed_secret, task::Secret};
+use shuntyard_host::git::DiffLine;
 use std::ops::ControlFlow;
-use switchyard_core::{redact::committed_secret, task::Secret};
-use switchyard_host::git::DiffLine;
 
 /// Suspicious lines that are named.
 const SECRETS: usize = 20;

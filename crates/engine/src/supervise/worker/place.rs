@@ -1,13 +1,13 @@
 //! Where a task is worked on, and the git that acts there.
 
 use crate::{Context, server::short_hash};
-use std::path::{Path, PathBuf};
-use switchyard_core::{
+use shuntyard_core::{
     pattern::FailureMode,
     task::{Failure, Place as Where, Task},
 };
-use switchyard_host::git::{Author, Git, GitError, LinkedWorktree, Workspace};
-use switchyard_store::RunRecord;
+use shuntyard_host::git::{Author, Git, GitError, LinkedWorktree, Workspace};
+use shuntyard_store::RunRecord;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
@@ -84,7 +84,7 @@ pub(crate) fn git() -> Git {
 /// Whom commits are by: the user, as git knows them.
 pub(super) fn author(git: &Git, directory: &Path) -> Author {
     let mut user = git.not_above(directory).user(directory).unwrap_or_default();
-    for (value, instead) in [(&mut user.name, "Switchyard"), (&mut user.email, "switchyard@localhost")] {
+    for (value, instead) in [(&mut user.name, "Shuntyard"), (&mut user.email, "shuntyard@localhost")] {
         if value.is_empty() {
             instead.clone_into(value);
         }

@@ -12,9 +12,9 @@ use super::{
     workspace::prepare,
 };
 use crate::{Context, supervise::fault::fault};
-use switchyard_core::task::{Check, End, Failure};
-use switchyard_host::git::{GitError, Uncommitted, Workspace};
-use switchyard_store::{RunNote, RunRecord, TaskRecord};
+use shuntyard_core::task::{Check, End, Failure};
+use shuntyard_host::git::{GitError, Uncommitted, Workspace};
+use shuntyard_store::{RunNote, RunRecord, TaskRecord};
 
 /// Has it done in a workspace, that is made or found again.
 pub(super) async fn in_workspace(context: &Context, record: &TaskRecord, life: &Life) -> Result<Ended, WorkError> {

@@ -11,14 +11,14 @@ use super::{
     rebase::rebase,
 };
 use crate::{Context, supervise::reviews::next_look};
-use std::path::Path;
-use switchyard_core::{
+use shuntyard_core::{
     pattern::FailureMode,
     pull_request::Assessed,
     task::{Event, Failure, Task, TaskSpec},
 };
-use switchyard_host::git::{Git, GitError, Pushed};
-use switchyard_store::TaskRecord;
+use shuntyard_host::git::{Git, GitError, Pushed};
+use shuntyard_store::TaskRecord;
+use std::path::Path;
 
 /// Names that are tried for a branch that the remote has already.
 const NAMES: u32 = 5;

@@ -9,11 +9,11 @@ use super::{
     pull_request::{Delivery, passing, usual_remote},
 };
 use crate::supervise::{fault::fault, reviews::next_look};
-use switchyard_core::{
+use shuntyard_core::{
     pull_request::{Assessed, PullRequest},
     task::{Event, Findings},
 };
-use switchyard_host::git::{Fetched, GitError, Pushed};
+use shuntyard_host::git::{Fetched, GitError, Pushed};
 
 pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &str) -> Result<Handed, GitError> {
     let Delivery { context, record, place, ended, life } = delivery;

@@ -6,8 +6,8 @@ use super::{
     workspace::unsaved,
 };
 use crate::Context;
-use switchyard_core::task::{Deliver, Phase, Place as Where, Task};
-use switchyard_host::git::{GitError, Uncommitted};
+use shuntyard_core::task::{Deliver, Phase, Place as Where, Task};
+use shuntyard_host::git::{GitError, Uncommitted};
 
 /// Removes what is not needed any more: the workspace once its work is delivered, or when there is none in it.
 pub(super) async fn tidy(context: &Context, task: &Task) -> Result<String, String> {

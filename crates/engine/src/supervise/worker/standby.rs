@@ -15,10 +15,10 @@ use crate::{
     },
 };
 use futures_util::FutureExt as _;
+use shuntyard_core::task::TaskId;
+use shuntyard_host::orphan::become_subreaper;
+use shuntyard_store::TaskRecord;
 use std::time::Duration;
-use switchyard_core::task::TaskId;
-use switchyard_host::orphan::become_subreaper;
-use switchyard_store::TaskRecord;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
     net::{

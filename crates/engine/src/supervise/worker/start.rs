@@ -5,9 +5,9 @@ use super::{
     pull_request::usual_remote,
 };
 use crate::Context;
+use shuntyard_core::task::{Delivered, Dependency, Failure, Presence, State, Task, TaskId};
+use shuntyard_host::git::{Forecast, Git, GitError};
 use std::path::Path;
-use switchyard_core::task::{Delivered, Dependency, Failure, Presence, State, Task, TaskId};
-use switchyard_host::git::{Forecast, Git, GitError};
 
 /// What has to be in the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //!
 //! Invariant: what is said about one task is never in the log of another.
 
+use shuntyard_host::paths::private_dir;
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
@@ -10,7 +11,6 @@ use std::{
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
-use switchyard_host::paths::private_dir;
 
 static TALK: Mutex<Talk> = Mutex::new(Talk { own: None, about: About::Nothing });
 

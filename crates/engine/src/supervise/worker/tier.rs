@@ -1,11 +1,11 @@
 //! The tier that a claim has chosen its model from: the work is charged to it, and what it teaches is about it.
 
 use crate::{Context, dispatch::ChosenFor, experience::asked_by_text, supervise::claim::selector};
-use switchyard_core::{
+use shuntyard_core::{
     route::{Rule, Selector},
     task::Task,
 };
-use switchyard_store::RunRecord;
+use shuntyard_store::RunRecord;
 
 /// Nothing when the model was named, and no tier had a part in it.
 pub(super) fn chosen_for(context: &Context, task: &Task, run: Option<&RunRecord>) -> Option<ChosenFor> {

@@ -4,8 +4,8 @@ use crate::{
     Context,
     claims::{self, Taken},
 };
-use switchyard_core::task::{Event, Task, Wait};
-use switchyard_host::clock::now_micros;
+use shuntyard_core::task::{Event, Task, Wait};
+use shuntyard_host::clock::now_micros;
 
 /// How long a task rests that somebody else has claimed, or that could not be claimed, in microseconds.
 const CLAIMED: i64 = 600_000_000;

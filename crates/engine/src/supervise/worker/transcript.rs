@@ -5,15 +5,15 @@
 
 use crate::{Context, supervise::spawn::transcript_file};
 use serde_json::{Value, json};
+use shuntyard_agents::opencode::Progress;
+use shuntyard_core::{redact::redact, task::TaskId};
+use shuntyard_host::{clock::now_micros, paths::private_dir};
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
 };
-use switchyard_agents::opencode::Progress;
-use switchyard_core::{redact::redact, task::TaskId};
-use switchyard_host::{clock::now_micros, paths::private_dir};
 
 /// Characters of one step that are kept.
 const STEP: usize = 20_000;
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_answer_is_written_whole_and_once() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         for (number, (heard, answer, written)) in [
             (vec![], "all of it", vec!["all of it"]),
             (vec!["all "], "all of it", vec!["all of it"]),

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::Context;
 use serde::Serialize;
+use shuntyard_core::task::{Check, Receipt, TaskId};
+use shuntyard_store::StoreError;
 use std::path::PathBuf;
-use switchyard_core::task::{Check, Receipt, TaskId};
-use switchyard_store::StoreError;
 
 /// What the second look has shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -9,13 +9,13 @@ use super::{
     start::Start,
 };
 use crate::Context;
-use std::path::{Path, PathBuf};
-use switchyard_core::task::{Failure, Task, TaskSpec};
-use switchyard_host::{
+use shuntyard_core::task::{Failure, Task, TaskSpec};
+use shuntyard_host::{
     git::{Git, GitError, Hooks, LinkedWorktree, Objects, Order, Purpose, Restarted, Source, Uncommitted, Workspace},
     paths::private_dir,
 };
-use switchyard_store::RunRecord;
+use shuntyard_store::RunRecord;
+use std::path::{Path, PathBuf};
 
 /// Where an earlier attempt worked.
 #[derive(Debug, Clone)]

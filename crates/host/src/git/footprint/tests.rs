@@ -5,14 +5,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 struct Repository {
-    directory: switchyard_testkit::Scratch,
+    directory: shuntyard_testkit::Scratch,
     git: Git,
 }
 
 impl Repository {
     /// With a commit that has `README` and ignores `*.log` and `build/`.
     fn new() -> Self {
-        let directory = switchyard_testkit::Scratch::of_test();
+        let directory = shuntyard_testkit::Scratch::of_test();
         let mut variables: Vec<_> =
             ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].map(|name| (name.into(), "/dev/null".into())).into();
         for role in ["AUTHOR", "COMMITTER"] {
@@ -149,8 +149,8 @@ fn a_hash_is_of_the_content_and_of_the_mode() {
 fn the_repository_is_part_of_it() {
     let repository = Repository::new();
     let first = repository.run(&["rev-parse", "HEAD"]);
-    repository.run(&["update-ref", "refs/switchyard/tasks/t001/delivered/x", &first]);
-    repository.run(&["branch", "switchyard/t001"]);
+    repository.run(&["update-ref", "refs/shuntyard/tasks/t001/delivered/x", &first]);
+    repository.run(&["branch", "shuntyard/t001"]);
     repository.run(&["tag", "v1"]);
     repository.write("README", "stashed\n");
     repository.run(&["stash", "--quiet"]);
@@ -244,9 +244,9 @@ fn only_moves_of_deliveries_are_ours() {
     let names = |names: &[&str]| names.iter().map(|name| format!("refs/heads/{name}")).collect::<BTreeSet<_>>();
     assert_eq!(ours(&before), names(&["main", "elsewhere"]));
     // A base that is pinned for a task is no delivery.
-    repository.run(&["update-ref", "refs/switchyard/tasks/t001/base", &second]);
+    repository.run(&["update-ref", "refs/shuntyard/tasks/t001/base", &second]);
     assert_eq!(ours(&before), names(&["main", "elsewhere"]));
-    repository.run(&["update-ref", "refs/switchyard/tasks/t001/delivered/x", &second]);
+    repository.run(&["update-ref", "refs/shuntyard/tasks/t001/delivered/x", &second]);
     assert_eq!(ours(&before), names(&["main", "elsewhere", "recorded"]));
     // The user goes on from what was delivered.
     repository.run(&["commit", "--quiet", "--allow-empty", "-m", "fourth"]);

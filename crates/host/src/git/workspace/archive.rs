@@ -17,7 +17,7 @@ use crate::clock::now_micros;
 use crate::paths::private_dir;
 
 /// Tips of a repository that was in the place of the workspace's own.
-const REPLACED: &str = "refs/switchyard/replaced";
+const REPLACED: &str = "refs/shuntyard/replaced";
 
 pub(super) fn archive_in(admin: &Path) -> PathBuf {
     admin.join("archive")
@@ -78,9 +78,9 @@ impl Workspace {
     /// Brings back what an attempt has removed of our refs, with the commits behind them.
     pub(super) fn restore_refs(&self, git: &Git) -> Result<OwnRefs, GitError> {
         let below = |git: &Git, names: &[&str]| git.references(&self.directory, names).map(HashMap::from_iter);
-        let mut refs = OwnRefs { here: below(git, &["refs/switchyard/", "refs/remotes/"])?, ..OwnRefs::default() };
+        let mut refs = OwnRefs { here: below(git, &["refs/shuntyard/", "refs/remotes/"])?, ..OwnRefs::default() };
         let Some(archive) = self.archive_git()? else { return Ok(refs) };
-        refs.archived = below(&archive, &["refs/switchyard/"])?;
+        refs.archived = below(&archive, &["refs/shuntyard/"])?;
         let lost = refs.archived.keys().filter(|name| !refs.here.contains_key(*name));
         let lost: Vec<String> = lost.map(|name| format!("+{name}:{name}")).collect();
         for part in lost.chunks(AT_ONCE) {

@@ -23,7 +23,7 @@ pub enum Hooks {
 }
 
 /// Where a push from a workspace goes: git says that this is no repository.
-pub(super) const NO_PUSH: &str = "switchyard-workspaces-do-not-push";
+pub(super) const NO_PUSH: &str = "shuntyard-workspaces-do-not-push";
 
 /// Settings of `core` that decide what a file's content, name or mode is.
 const CORE: [&str; 17] = [
@@ -183,7 +183,7 @@ mod tests {
         let text = text(&[], &parse(listed), Path::new("/home/ann/app"), Hooks::None);
         assert!(text.contains("[remote \"a b\\\"\"]\n\turl = \"/home/ann/app/../up.git\""), "{text}");
         assert!(text.contains("url = \"https://host/x\"") && text.contains("name = \"A \\\"B\\\"\\\\\""), "{text}");
-        assert_eq!(text.matches("pushurl = \"switchyard-workspaces-do-not-push\"").count(), 2, "{text}");
+        assert_eq!(text.matches("pushurl = \"shuntyard-workspaces-do-not-push\"").count(), 2, "{text}");
         assert!(text.contains("hookspath = \"/dev/null\""), "{text}");
     }
 }

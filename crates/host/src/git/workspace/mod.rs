@@ -43,12 +43,12 @@ use super::{Git, GitError, Hold};
 use crate::paths::{private_dir, write_private};
 
 /// In the workspace's git directory; it proves that the repository there is the one that was made.
-const IDENTITY: &str = "switchyard-workspace";
+const IDENTITY: &str = "shuntyard-workspace";
 /// What is delivered after an attempt, and every tip that an attempt left.
-const WORK: &str = "refs/switchyard/work";
-const KEPT: &str = "refs/switchyard/kept";
+const WORK: &str = "refs/shuntyard/work";
+const KEPT: &str = "refs/shuntyard/kept";
 /// The refs of the user's repository when the workspace was made: commits that were not made in it.
-const SOURCE: &str = "refs/switchyard/source";
+const SOURCE: &str = "refs/shuntyard/source";
 
 /// What is known of a workspace outside of its reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -271,7 +271,7 @@ fn is_plain(path: &Path) -> bool {
 /// Whatever is in the place, a link to elsewhere too, is not written through.
 fn replace_file(place: &Path, bytes: &[u8]) -> Result<(), GitError> {
     let mut draft = place.as_os_str().to_owned();
-    draft.push(".switchyard");
+    draft.push(".shuntyard");
     let draft = PathBuf::from(draft);
     let write = || {
         if let Some(parent) = place.parent() {

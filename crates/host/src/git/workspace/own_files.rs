@@ -49,7 +49,7 @@ mod tests {
             "HEAD.lock",
             "logs",
             "logs/refs/heads/a",
-            "refs/switchyard",
+            "refs/shuntyard",
             "refs/heads/a/b",
             "info/exclude",
             "objects/ab",
@@ -59,7 +59,7 @@ mod tests {
             "packed-refs",
         ];
         for name in table {
-            let scratch = switchyard_testkit::Scratch::of_test();
+            let scratch = shuntyard_testkit::Scratch::of_test();
             let git_dir = scratch.join("git");
             let place = git_dir.join(name);
             fs::create_dir_all(place.parent().unwrap()).unwrap();

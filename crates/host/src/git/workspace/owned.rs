@@ -24,7 +24,7 @@ const NAMES: u32 = 1000;
 /// The refs of a task in the user's repository begin with this.
 #[must_use]
 pub fn owned_namespace(owner: &str) -> String {
-    format!("refs/switchyard/tasks/{owner}")
+    format!("refs/shuntyard/tasks/{owner}")
 }
 
 /// Before the process that makes a clean checkout, for as long as that takes.

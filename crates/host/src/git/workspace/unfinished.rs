@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_named_and_what_applies_no_commit_is_not() {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let write = |name: &str, text: &str| {
             let path = scratch.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use switchyard_host::git::{Git, GitError};
+use shuntyard_host::git::{Git, GitError};
 
 use super::scene::{Scene, author, read, write};
 

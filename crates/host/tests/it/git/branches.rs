@@ -1,6 +1,6 @@
 //! Questions about branches and commits, and changes of references.
 
-use switchyard_host::git::{Base, BranchDeletion, Expected, UpdateRefError};
+use shuntyard_host::git::{Base, BranchDeletion, Expected, UpdateRefError};
 
 use super::scene::{Scene, write};
 

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use switchyard_host::git::{FastForward, Operation};
+use shuntyard_host::git::{FastForward, Operation};
 
 use super::scene::{Scene, look, write};
 
@@ -152,14 +152,14 @@ fn a_branch_of_a_task_stays_while_the_user_rebases_or_bisects_it() {
         let (git, top) = (&scene.git, &scene.top);
         let old = [("file", "2\n"), ("file", "3\n")].map(|file| scene.save(top, &[file]))[1].clone();
         let new = scene.save(top, &[("file", "4\n")]);
-        assert_eq!(git.publish_branch(top, "t1-1", "switchyard/t1", &old).unwrap().branch, "switchyard/t1");
-        scene.run(top, &["checkout", "--quiet", "switchyard/t1"]);
+        assert_eq!(git.publish_branch(top, "t1-1", "shuntyard/t1", &old).unwrap().branch, "shuntyard/t1");
+        scene.run(top, &["checkout", "--quiet", "shuntyard/t1"]);
         for command in commands {
             scene.run(top, command);
         }
-        let published = git.publish_branch(top, "t1-1", "switchyard/t1", &new).unwrap();
-        assert_eq!(published.branch, "switchyard/t1-2", "{name}");
+        let published = git.publish_branch(top, "t1-1", "shuntyard/t1", &new).unwrap();
+        assert_eq!(published.branch, "shuntyard/t1-2", "{name}");
         git.withdraw_branches(top, "t1-1", "main").unwrap();
-        assert_eq!((scene.at("switchyard/t1").as_ref(), scene.at("switchyard/t1-2")), (Some(&old), None), "{name}");
+        assert_eq!((scene.at("shuntyard/t1").as_ref(), scene.at("shuntyard/t1-2")), (Some(&old), None), "{name}");
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use switchyard_host::Signal;
-use switchyard_host::git::{FastForward, Git};
-use switchyard_host::tree::descendants;
+use shuntyard_host::Signal;
+use shuntyard_host::git::{FastForward, Git};
+use shuntyard_host::tree::descendants;
 
 use super::mover::{ended, faulty_git, kill_alone, kill_group, start};
 use super::scene::Scene;
@@ -61,7 +61,7 @@ fn a_death_between_any_two_calls_of_git_is_recovered() {
         (writing, "kill -9 $PPID", 3),
     ];
     // Every call in the long form, otherwise some of them, from another one on each time.
-    let stride = if switchyard_testkit::rounds(1) > 1 { 1 } else { 3 };
+    let stride = if shuntyard_testkit::rounds(1) > 1 { 1 } else { 3 };
     for (calls, then, fewest) in deaths {
         let stride = stride.min(fewest);
         for at in (1 + Random::new().below(stride)..).step_by(stride) {
@@ -136,7 +136,7 @@ fn a_death_at_a_random_moment_is_recovered() {
     assert!(stage.recover("undisturbed"));
     stage.rewind();
     let mut random = Random::new();
-    for round in 0..switchyard_testkit::rounds(12) {
+    for round in 0..shuntyard_testkit::rounds(12) {
         let moment = usual.mul_f64(random.next());
         let victim = Victim::any(&mut random);
         let what = format!("round {round}: {moment:?}, {victim:?}, seed {}", random.seed);
@@ -154,7 +154,7 @@ fn a_death_while_files_are_written_is_recovered() {
     let stage = Stage::new();
     let mut random = Random::new();
     let mut half_done = 0;
-    for round in 0..switchyard_testkit::rounds(10) {
+    for round in 0..shuntyard_testkit::rounds(10) {
         let file = stage.scene.top.join(format!("added/{}", random.below(FILES)));
         let victim = Victim::any(&mut random);
         let mut mover = stage.mover(Path::new("git"));

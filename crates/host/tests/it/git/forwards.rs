@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use switchyard_host::git::{Expected, FastForward};
+use shuntyard_host::git::{Expected, FastForward};
 
 use super::scene::{Scene, look, read, write};
 

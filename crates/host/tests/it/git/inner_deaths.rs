@@ -73,7 +73,7 @@ fn a_death_at_any_file_operation_of_any_step_is_recovered() {
         let site = Site::new(step);
         let fault = Fault::new(&site.scene);
         let beside = site.scene.beside.to_str().unwrap();
-        dies_at_random_operations(&fault, switchyard_testkit::rounds(1), |victim, at, what| {
+        dies_at_random_operations(&fault, shuntyard_testkit::rounds(1), |victim, at, what| {
             let status = ended(fault.start(&site.scene, &[step, beside], victim, at));
             assert!(at > 0 || status.success(), "{step}: {what}");
             site.recover(step, &format!("{step}, {what}"));
@@ -87,7 +87,7 @@ fn a_death_at_any_file_operation_of_a_merge_is_recovered() {
     let stage = Stage::new();
     let fault = Fault::new(&stage.scene);
     let top = stage.scene.top.to_str().unwrap();
-    dies_at_random_operations(&fault, switchyard_testkit::rounds(4), |victim, at, what| {
+    dies_at_random_operations(&fault, shuntyard_testkit::rounds(4), |victim, at, what| {
         ended(fault.start(&stage.scene, &[top, &stage.from, &stage.to], victim, at));
         if stage.recover(what) { stage.rewind() } else { stage.finish(what) }
     });

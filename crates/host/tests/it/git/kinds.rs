@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use switchyard_host::git::{FastForward, Git, Recovery};
+use shuntyard_host::git::{FastForward, Git, Recovery};
 
 use super::mover::{die_before_the_branch_moves, die_with_the_branch_locked, leftovers};
 use super::scene::{Scene, author, read, write};
@@ -168,7 +168,7 @@ fn a_branch_with_another_name_and_a_tag_of_the_same() {
     let names = kind.scene.run(&kind.top, &["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]);
     assert!(names.contains(&format!("refs/tags/main {}", kind.from)) && names.contains("refs/heads/main\n"), "{names}");
     let log = kind.scene.run(&kind.top, &["reflog", "-1", "refs/heads/main"]);
-    assert!(log.ends_with("switchyard: fast-forward"), "{log}");
+    assert!(log.ends_with("shuntyard: fast-forward"), "{log}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use switchyard_host::git::Recovery;
+use shuntyard_host::git::Recovery;
 
 use super::mover::{ended, faulty_git, leftovers, start};
 use super::scene::Scene;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use switchyard_host::git::{
+use shuntyard_host::git::{
     Git, GitError, Hooks, LinkedWorktree, Objects, Order, Purpose, Source, Uncommitted, Workspace,
 };
 
@@ -10,7 +10,7 @@ use super::deaths::{Random, killing_git};
 use super::scene::{Scene, author, read, write};
 
 const OWNER: &str = "t001-7";
-const BRANCH: &str = "switchyard/t001";
+const BRANCH: &str = "shuntyard/t001";
 
 /// A worktree with two commits, one of which only its log knows, a staged file that was changed again, and new files.
 fn old() -> (Scene, PathBuf, Vec<String>) {
@@ -55,7 +55,7 @@ fn take(git: &Git, scene: &Scene, directory: &Path) -> Result<Workspace, GitErro
 
 #[test]
 fn a_take_over_that_dies_at_any_call_is_repeated() {
-    let stride = if switchyard_testkit::rounds(1) > 1 { 1 } else { 19 };
+    let stride = if shuntyard_testkit::rounds(1) > 1 { 1 } else { 19 };
     for then in ["kill -9 $$", "git \"$@\"; kill -9 $$"] {
         for at in (1 + Random::new().below(stride)..).step_by(stride) {
             let what = format!("{then} at call {at}");
@@ -78,7 +78,7 @@ fn a_take_over_that_dies_at_any_call_is_repeated() {
                 let holds = |place: &PathBuf| !scene.run(place, &["for-each-ref", "--contains", commit]).is_empty();
                 assert!(places.into_iter().flatten().any(holds), "{what}: {commit} is lost");
             }
-            let kept = scene.run(&scene.top, &["for-each-ref", "--format=%(objectname)", "refs/switchyard/"]);
+            let kept = scene.run(&scene.top, &["for-each-ref", "--format=%(objectname)", "refs/shuntyard/"]);
             let staged = |commit: &str| scene.run(&scene.top, &["ls-tree", "-r", commit]).contains("staged");
             assert!(kept.lines().any(staged), "{what}: {kept}");
             assert_eq!(scene.run(&scene.top, &["status", "--porcelain"]), "", "{what}");

@@ -6,14 +6,14 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use switchyard_host::git::Git;
-use switchyard_host::{ProcessIdentity, Signal};
+use shuntyard_host::git::Git;
+use shuntyard_host::{ProcessIdentity, Signal};
 
 use super::scene::Scene;
 use super::workspace_deaths;
 
 /// Program, repository, from, to; without the commits the process recovers. With a step, a workspace takes that.
-const CHILD: &str = "SWITCHYARD_TEST_FORWARD";
+const CHILD: &str = "SHUNTYARD_TEST_FORWARD";
 
 /// Does nothing unless it was started by [`start`].
 #[test]
@@ -67,7 +67,7 @@ pub fn kill_alone(leader: &Child) {
 pub fn faulty_git(scene: &Scene, calls: &str, instead: &str) -> PathBuf {
     let program = scene.beside.join("faulty git");
     let text = format!("#!/bin/sh\ncase \" $* \" in {calls}) {instead};; esac\nexec git \"$@\"\n");
-    switchyard_testkit::script(&program, &text);
+    shuntyard_testkit::script(&program, &text);
     program
 }
 
@@ -98,7 +98,7 @@ pub fn leftovers(git_directory: &Path) -> Vec<PathBuf> {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
             if path.is_dir() && name != "objects" {
                 directories.push(path);
-            } else if name != "switchyard.lock" && (name.ends_with(".lock") || name.contains("switchyard")) {
+            } else if name != "shuntyard.lock" && (name.ends_with(".lock") || name.contains("shuntyard")) {
                 found.push(path);
             }
         }

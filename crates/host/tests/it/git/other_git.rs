@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use switchyard_host::git::{FastForward, Forecast, Git, Hooks, Objects, Order, Purpose, Pushed, Restarted, Source};
+use shuntyard_host::git::{FastForward, Forecast, Git, Hooks, Objects, Order, Purpose, Pushed, Restarted, Source};
 
 use super::scene::{Scene, author, read, write};
 
 const SYSTEM: &str = "/usr/bin/git";
 const OWNER: &str = "t001-7";
-const BRANCH: &str = "switchyard/t001";
+const BRANCH: &str = "shuntyard/t001";
 
 #[test]
 fn a_task_lives_with_the_git_of_the_system() {

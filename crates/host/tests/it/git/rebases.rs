@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use switchyard_host::ProcessIdentity;
-use switchyard_host::git::{Forecast, GitError, Rebased};
-use switchyard_host::tree::kill_tree;
+use shuntyard_host::ProcessIdentity;
+use shuntyard_host::git::{Forecast, GitError, Rebased};
+use shuntyard_host::tree::kill_tree;
 
 use super::scene::{Scene, author, look, read, write};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use switchyard_host::git::{Fetched, Pushed};
+use shuntyard_host::git::{Fetched, Pushed};
 
 use super::scene::Scene;
 
@@ -101,7 +101,7 @@ fn a_fetch_that_is_killed_leaves_no_lock_that_stops_the_user() {
         let _ = fs::remove_file(&count);
         let (count, hook) = (count.display(), other.join(".git/hooks/reference-transaction"));
         let kill = format!("echo x >> '{count}'; test $(wc -l < '{count}') -ne {number} || kill -9 $PPID");
-        switchyard_testkit::script(&hook, &format!("#!/bin/sh\nif [ $1 = prepared ]; then {kill}; fi\n"));
+        shuntyard_testkit::script(&hook, &format!("#!/bin/sh\nif [ $1 = prepared ]; then {kill}; fi\n"));
         let fetched = scene.git.fetch(&other, "origin", "main");
         fs::remove_file(hook).unwrap();
         scene.run(&other, &["fetch", "--quiet", "origin"]);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use switchyard_host::git::{KeepReason, Removal, Safety};
+use shuntyard_host::git::{KeepReason, Removal, Safety};
 
 use super::scene::{Scene, write};
 

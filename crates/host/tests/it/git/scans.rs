@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-use switchyard_host::git::{DiffLine, Git};
+use shuntyard_host::git::{DiffLine, Git};
 
 use super::scene::{Scene, read, write};
 
@@ -130,7 +130,7 @@ fn the_start_of_a_diff_is_cut_where_it_was_asked_and_no_file_is_hidden() {
 }
 
 /// Set for the process in which the memory is measured: in this one other tests run as well.
-const MEASURED: &str = "SWITCHYARD_SCANNED_REPOSITORY";
+const MEASURED: &str = "SHUNTYARD_SCANNED_REPOSITORY";
 const PEAK: &str = ".git/peak";
 const MIB: usize = 1024 * 1024;
 /// Each of the two files is larger than the memory that is allowed.

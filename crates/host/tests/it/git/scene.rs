@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use switchyard_host::git::{Author, Git, Worktree};
+use shuntyard_host::git::{Author, Git, Worktree};
 
 pub struct Scene {
     pub git: Git,
@@ -12,7 +12,7 @@ pub struct Scene {
     pub top: PathBuf,
     /// Resolved, as git resolves paths.
     pub beside: PathBuf,
-    _scratch: switchyard_testkit::Scratch,
+    _scratch: shuntyard_testkit::Scratch,
 }
 
 pub fn author() -> Author {
@@ -22,7 +22,7 @@ pub fn author() -> Author {
 impl Scene {
     /// Without a commit.
     pub fn empty() -> Self {
-        let scratch = switchyard_testkit::Scratch::of_test();
+        let scratch = shuntyard_testkit::Scratch::of_test();
         let beside = scratch.path().canonicalize().unwrap();
         let top = beside.join("main tree");
         fs::create_dir(&top).unwrap();

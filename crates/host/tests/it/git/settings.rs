@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use switchyard_host::git::Git;
+use shuntyard_host::git::Git;
 
 use super::scene::Scene;
 
@@ -22,7 +22,7 @@ fn a_setting_is_added_to_those_that_were_given() {
 }
 
 /// Set for the process that inherits settings: the environment of this one is shared by all its tests.
-const INHERITS: &str = "SWITCHYARD_INHERITS_SETTINGS";
+const INHERITS: &str = "SHUNTYARD_INHERITS_SETTINGS";
 
 #[test]
 fn what_the_environment_sets_stays() {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
-use switchyard_host::git::{FastForward, Recovery};
+use shuntyard_host::git::{FastForward, Recovery};
 
 use super::mover::{leftovers, start};
 use super::scene::{Scene, read, write};

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use switchyard_host::git::{FastForward, GitError, Recovery};
+use shuntyard_host::git::{FastForward, GitError, Recovery};
 
 use super::mover::{die_before_the_branch_moves, ended, faulty_git, kill_alone, leftovers, start};
 use super::scene::{Scene, read, write};
@@ -18,7 +18,7 @@ fn dead() -> (Scene, String, String) {
     let to = scene.save(&tree, &[("file", "changed\n"), ("dir/new", "new content\n"), ("many", "new\n")]);
     die_before_the_branch_moves(&scene, &scene.top, &from, &to);
     let lock = read(&scene.top, ".git/index.lock");
-    assert!(lock.starts_with("switchyard is updating this checkout\nprocess "), "{lock}");
+    assert!(lock.starts_with("shuntyard is updating this checkout\nprocess "), "{lock}");
     assert_eq!((scene.at("main").as_ref(), read(&scene.top, "file").as_str()), (Some(&from), "changed\n"));
     (scene, from, to)
 }
@@ -169,7 +169,7 @@ fn the_living_are_waited_for() {
         let wait = format!("touch '{}'; read line < '{}'", started.display(), gate.display());
         let program = faulty_git(&scene, "*\" read-tree \"*", &wait);
         let mover = start(&scene, &program, &[scene.top.to_str().unwrap(), &from, &to]);
-        switchyard_testkit::eventually("git is at work", Duration::from_secs(20), || started.exists());
+        shuntyard_testkit::eventually("git is at work", Duration::from_secs(20), || started.exists());
         let mut hasty = scene.git.clone();
         hasty.idle_deadline = Duration::from_millis(500);
         if killed {

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use switchyard_host::git::{Git, GitError, Hooks, Objects, Order, Purpose, Pushed, Restarted, Source, Workspace};
+use shuntyard_host::git::{Git, GitError, Hooks, Objects, Order, Purpose, Pushed, Restarted, Source, Workspace};
 
 use super::deaths::{Random, Victim, killing_git, wait_for};
 use super::mover::{ended, faulty_git, kill_alone, start};
 use super::scene::{Scene, author, read, write};
 
 const OWNER: &str = "t001-7";
-const BRANCH: &str = "switchyard/t001";
+const BRANCH: &str = "shuntyard/t001";
 const FILES: usize = 80;
 pub const STEPS: [&str; 7] = ["create", "gc", "collect", "restart", "deliver", "push", "remove"];
 
@@ -156,7 +156,7 @@ impl Site {
     /// As before the step.
     pub fn rewind(&self) {
         self.copy("prepared", "spaces");
-        for name in ["refs/switchyard", "refs/heads/switchyard", "refs/remotes", "../../remote/refs/heads/switchyard"] {
+        for name in ["refs/shuntyard", "refs/heads/shuntyard", "refs/remotes", "../../remote/refs/heads/shuntyard"] {
             let _ = fs::remove_dir_all(self.scene.top.join(".git").join(name));
         }
     }
@@ -165,7 +165,7 @@ impl Site {
     fn footprint(&self) -> [String; 4] {
         let (scene, top) = (&self.scene, &self.scene.top);
         let refs = scene.run(top, &["for-each-ref", "--format=%(refname) %(objectname)"]);
-        let ours = |name: &str| name.starts_with("refs/switchyard/") || name.contains("/switchyard/");
+        let ours = |name: &str| name.starts_with("refs/shuntyard/") || name.contains("/shuntyard/");
         [
             scene.run(top, &["--no-optional-locks", "status", "--porcelain", "--untracked-files=all"]),
             refs.lines().filter(|line| !ours(line)).collect::<Vec<_>>().join("\n"),
@@ -199,7 +199,7 @@ impl Site {
         }
         match step {
             "create" => self.verify_new(what),
-            "collect" | "gc" => self.verify_work(&tree, "refs/switchyard/work", what),
+            "collect" | "gc" => self.verify_work(&tree, "refs/shuntyard/work", what),
             "restart" => self.verify_restarted(&tree, what),
             "deliver" => self.verify_delivered(what),
             "push" => {
@@ -252,7 +252,7 @@ impl Site {
 
     fn verify_delivered(&self, what: &str) {
         let branches =
-            self.scene.run(&self.scene.top, &["for-each-ref", "--format=%(refname)", "refs/heads/switchyard"]);
+            self.scene.run(&self.scene.top, &["for-each-ref", "--format=%(refname)", "refs/heads/shuntyard"]);
         assert_eq!(branches, format!("refs/heads/{BRANCH}"), "{what}");
         self.verify_work(&self.scene.top, BRANCH, what);
     }
@@ -261,7 +261,7 @@ impl Site {
 /// Each call of git in turn; the suite takes some of them, `scripts/chaos` all.
 fn dies_at_each_call(step: &str) {
     let site = Site::new(step);
-    let stride = if switchyard_testkit::rounds(1) > 1 { 1 } else { 30 };
+    let stride = if shuntyard_testkit::rounds(1) > 1 { 1 } else { 30 };
     for then in ["kill -9 0", "git \"$@\"; kill -9 0", "kill -9 $$"] {
         for at in (1 + Random::new().below(stride)..).step_by(stride) {
             let what = format!("{step}: {then} at call {at}");
@@ -288,7 +288,7 @@ fn dies_at_random_moments(step: &str) {
     let usual = started.elapsed();
     site.recover(step, "undisturbed");
     let mut random = Random::new();
-    for round in 0..switchyard_testkit::rounds(2) {
+    for round in 0..shuntyard_testkit::rounds(2) {
         site.rewind();
         let (moment, victim) = (usual.mul_f64(random.next()), Victim::any(&mut random));
         let what = format!("{step}, round {round}: {moment:?}, {victim:?}, seed {}", random.seed);
@@ -357,7 +357,7 @@ fn a_git_that_outlives_its_process_is_waited_for() {
         let program = faulty_git(&site.scene, &format!("*\" {words} \"*"), &slow);
         let child = site.child(&program, step);
         let exists = |name: &str| site.scene.beside.join(name).exists();
-        switchyard_testkit::eventually(step, std::time::Duration::from_secs(60), || exists("begun"));
+        shuntyard_testkit::eventually(step, std::time::Duration::from_secs(60), || exists("begun"));
         kill_alone(&child);
         ended(child);
         let hurried = Git { idle_deadline: std::time::Duration::from_millis(1500), ..site.scene.git.clone() };
@@ -376,9 +376,9 @@ fn a_delivery_that_dies_with_a_lock_in_its_hands_is_repeated() {
     let site = Site::new("deliver");
     let work = open(&site.scene.git, &site.scene.beside).unwrap().unwrap().collected().unwrap().unwrap();
     for (command, reference) in [
-        ("fetch", format!("refs/switchyard/tasks/{OWNER}/delivered/{work}")),
+        ("fetch", format!("refs/shuntyard/tasks/{OWNER}/delivered/{work}")),
         ("update-ref", format!("refs/heads/{BRANCH}")),
-        ("update-ref", format!("refs/switchyard/tasks/{OWNER}/branch/{BRANCH}")),
+        ("update-ref", format!("refs/shuntyard/tasks/{OWNER}/branch/{BRANCH}")),
     ] {
         let lock = site.scene.top.join(".git").join(format!("{reference}.lock"));
         let (place, directory) = (lock.display(), lock.parent().unwrap().display());

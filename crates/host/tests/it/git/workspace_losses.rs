@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use switchyard_host::git::{Hooks, Objects, Order, Purpose, Restarted, Source, Workspace};
+use shuntyard_host::git::{Hooks, Objects, Order, Purpose, Restarted, Source, Workspace};
 
 use super::scene::{Scene, author, read, write};
 
@@ -21,7 +21,7 @@ fn made(scene: &Scene, start: &str, objects: Objects, destination: &Path) -> Wor
         source: Source::Repository(&scene.top),
         destination,
         owner: OWNER,
-        branch: "switchyard/t001",
+        branch: "shuntyard/t001",
         start,
         hooks: Hooks::None,
         purpose: Purpose::Work,
@@ -51,7 +51,7 @@ fn first_attempt(scene: &Scene, workspace: &Workspace) -> Vec<String> {
     commits.push(scene.run(top, &["rev-parse", "stash"]));
     scene.run(top, &["checkout", "--quiet", "-b", "aside", "HEAD~1"]);
     commits.push(scene.save(top, &[("beside", "b\n")]));
-    scene.run(top, &["checkout", "--quiet", "switchyard/t001"]);
+    scene.run(top, &["checkout", "--quiet", "shuntyard/t001"]);
     write(top, "two", "2\n");
     commits.push(workspace.collect("first", &author()).unwrap().head);
     commits
@@ -189,7 +189,7 @@ fn what_is_borrowed_stays_while_it_is_needed() {
     let first_work = scene.save(&top, &[("work", "w\n")]);
     scene.run(&top, &["checkout", "--quiet", "-b", "on-feature", "feature"]);
     let on_feature = scene.save(&top, &[("more", "m\n")]);
-    scene.run(&top, &["checkout", "--quiet", "switchyard/t001"]);
+    scene.run(&top, &["checkout", "--quiet", "shuntyard/t001"]);
     workspace.collect("first", &author()).unwrap();
     // The user drops the branch, the tag and the newest commit of main.
     scene.run(&scene.top, &["reset", "--quiet", "--hard", &first]);
@@ -212,7 +212,7 @@ fn what_is_borrowed_stays_while_it_is_needed() {
         source: Source::Workspace(&workspace),
         destination: &destination.with_file_name("t001~check"),
         owner: OWNER,
-        branch: "switchyard/check",
+        branch: "shuntyard/check",
         start: &head,
         hooks: Hooks::None,
         purpose: Purpose::Check,
@@ -225,7 +225,7 @@ fn what_is_borrowed_stays_while_it_is_needed() {
     workspace.keep_others(&scene.top, &head).unwrap();
     workspace.remove().unwrap();
     scene.git.forget_workspace(&scene.top, OWNER).unwrap();
-    let pins = scene.run(&scene.top, &["for-each-ref", "--format=%(refname)", "refs/switchyard"]);
+    let pins = scene.run(&scene.top, &["for-each-ref", "--format=%(refname)", "refs/shuntyard"]);
     assert!(!pins.contains("borrowed") && is_reachable(&scene, &scene.top, &on_feature), "{pins}");
 }
 
@@ -233,10 +233,10 @@ fn what_is_borrowed_stays_while_it_is_needed() {
 fn other_file_system() -> Option<Elsewhere> {
     use std::os::unix::fs::MetadataExt;
     let device = |path: &Path| path.metadata().map(|found| found.dev()).ok();
-    let used = device(switchyard_testkit::Scratch::of_test().path())?;
+    let used = device(shuntyard_testkit::Scratch::of_test().path())?;
     let build = std::env::current_exe().ok()?.parent()?.to_owned();
     let other = [PathBuf::from("/dev/shm"), build].into_iter().find(|place| device(place) != Some(used))?;
-    let place = other.join(format!("switchyard-test-{}", std::process::id()));
+    let place = other.join(format!("shuntyard-test-{}", std::process::id()));
     fs::create_dir(&place).ok()?;
     Some(Elsewhere(place))
 }
@@ -266,6 +266,6 @@ fn commits_of_a_replaced_repository_that_only_its_log_or_its_head_knows_are_kept
     assert!(workspace.collect("left", &author()).unwrap().rebuilt);
     for commit in [logged, detached] {
         let refs = scene.run(top, &["for-each-ref", "--contains", &commit, "--format=%(refname)"]);
-        assert!(refs.contains("refs/switchyard/kept/"), "{commit}: {refs}");
+        assert!(refs.contains("refs/shuntyard/kept/"), "{commit}: {refs}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use switchyard_host::git::{Hooks, Objects, Order, Purpose, Restarted, Source, Workspace};
+use shuntyard_host::git::{Hooks, Objects, Order, Purpose, Restarted, Source, Workspace};
 
 use super::scene::{Scene, author, read, write};
 
@@ -15,7 +15,7 @@ fn workspace(scene: &Scene, source: &Path) -> Workspace {
         source: Source::Repository(source),
         destination: &destination,
         owner: "t001-7",
-        branch: "switchyard/t001",
+        branch: "shuntyard/t001",
         start: &start,
         hooks: Hooks::None,
         purpose: Purpose::Work,

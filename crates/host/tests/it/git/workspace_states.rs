@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use switchyard_host::git::{Hooks, Objects, Order, Purpose, Restarted, Source};
+use shuntyard_host::git::{Hooks, Objects, Order, Purpose, Restarted, Source};
 
 use super::scene::{Scene, author};
 use super::workspace_losses::{act, is_reachable};
@@ -38,14 +38,14 @@ fn check(state: &State) {
     act(&scene, &source, state.user);
     let what = format!("{} {}", state.user, state.agent);
     let base = scene.run(&source, &["rev-parse", "HEAD"]);
-    let users = scene.refs_beside(&source, "refs/switchyard/");
+    let users = scene.refs_beside(&source, "refs/shuntyard/");
     let destination = scene.beside.join("spaces/t001");
     fs::create_dir_all(destination.parent().unwrap()).unwrap();
     let order = Order {
         source: Source::Repository(&source),
         destination: &destination,
         owner: OWNER,
-        branch: "switchyard/t001",
+        branch: "shuntyard/t001",
         start: &base,
         hooks: Hooks::None,
         purpose: Purpose::Work,
@@ -69,15 +69,15 @@ fn check(state: &State) {
     }
     scene.git.forget_workspace(&source, OWNER).unwrap();
     assert!(!source.join(".git/shallow").exists(), "{what}");
-    assert_eq!(scene.refs_beside(&source, "refs/switchyard/"), users, "{what}");
+    assert_eq!(scene.refs_beside(&source, "refs/shuntyard/"), users, "{what}");
 }
 
 #[test]
 fn of_a_users_repository() {
     [
-        user("git branch switchyard"),
-        user("git branch switchyard/t001/deeper"),
-        user("git branch switchyard/t001"),
+        user("git branch shuntyard"),
+        user("git branch shuntyard/t001/deeper"),
+        user("git branch shuntyard/t001"),
         user("git update-ref refs/heads/HEAD HEAD; git tag main; git tag HEAD"),
         user("git checkout -q --detach; git branch -q -D main"),
         user("git pack-refs --all; git gc -q --prune=now"),
@@ -114,11 +114,11 @@ fn of_a_workspace_after_an_agent() {
         agent("git update-ref refs/heads/HEAD HEAD; git tag HEAD; echo w > work", "A\twork"),
         agent("echo w > work; git add -N work; git gc -q --prune=now; git pack-refs --all", "A\twork"),
         agent(
-            "git checkout -q --detach; git branch -q -D switchyard/t001; git branch switchyard; echo w > work",
+            "git checkout -q --detach; git branch -q -D shuntyard/t001; git branch shuntyard; echo w > work",
             "A\twork",
         ),
         agent(
-            "git checkout -q --detach; git branch -q -D switchyard/t001; git branch switchyard/t001/x; echo w > work",
+            "git checkout -q --detach; git branch -q -D shuntyard/t001; git branch shuntyard/t001/x; echo w > work",
             "A\twork",
         ),
         agent(
@@ -178,7 +178,7 @@ fn of_a_workspace_whose_history_an_agent_has_cut_off() {
         agent(
             "echo w > work; git add -A; git commit -qm w; git rev-parse HEAD >> ../commits; git checkout -qb other; \
              echo u > unique; git add -A; git commit -qm u; git rev-parse HEAD >> ../commits; \
-             git rev-parse HEAD > .git/shallow; git checkout -q switchyard/t001",
+             git rev-parse HEAD > .git/shallow; git checkout -q shuntyard/t001",
             "A\twork",
         ),
         agent(
@@ -227,7 +227,7 @@ fn of_a_partial_clone() {
         source: Source::Repository(&partial),
         destination: &destination,
         owner: OWNER,
-        branch: "switchyard/t001",
+        branch: "shuntyard/t001",
         start: &base,
         hooks: Hooks::None,
         purpose: Purpose::Work,

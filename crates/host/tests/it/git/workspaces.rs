@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use switchyard_host::git::{Collected, GitError, Hooks, Objects, Order, Purpose, Restarted, Source, Workspace};
+use shuntyard_host::git::{Collected, GitError, Hooks, Objects, Order, Purpose, Restarted, Source, Workspace};
 
 use super::scene::{Scene, author, read, write};
 
@@ -20,7 +20,7 @@ fn made(scene: &Scene, source: &Path, start: &str) -> Result<Workspace, GitError
         source: Source::Repository(source),
         destination: &destination,
         owner: OWNER,
-        branch: "switchyard/t001",
+        branch: "shuntyard/t001",
         start,
         hooks: Hooks::None,
         purpose: Purpose::Work,
@@ -33,7 +33,7 @@ fn made(scene: &Scene, source: &Path, start: &str) -> Result<Workspace, GitError
 fn footprint(scene: &Scene) -> (String, String, String, String) {
     (
         scene.run(&scene.top, &["status", "--porcelain", "--ignored", "--untracked-files=all"]),
-        scene.refs_beside(&scene.top, "refs/switchyard/tasks/"),
+        scene.refs_beside(&scene.top, "refs/shuntyard/tasks/"),
         scene.run(&scene.top, &["stash", "list"]),
         fs::read_to_string(scene.top.join(".git/config")).unwrap(),
     )
@@ -41,7 +41,7 @@ fn footprint(scene: &Scene) -> (String, String, String, String) {
 
 fn reachable(scene: &Scene, workspace: &Workspace, commit: &str) -> bool {
     let refs = scene.run(&workspace.directory, &["for-each-ref", "--contains", commit, "--format=%(refname)"]);
-    refs.lines().any(|name| name.starts_with("refs/switchyard/kept/") || name == "refs/switchyard/work")
+    refs.lines().any(|name| name.starts_with("refs/shuntyard/kept/") || name == "refs/shuntyard/work")
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_workspace_has_the_files_and_shares_nothing() {
     let workspace = workspace(&scene, &first);
     assert_eq!(read(&workspace.directory, "file"), "a\nb\nc\nd\ne\n");
     assert_eq!(read(&workspace.directory, "mine"), "<entity not found>");
-    assert_eq!(scene.run(&workspace.directory, &["symbolic-ref", "HEAD"]), "refs/heads/switchyard/t001");
+    assert_eq!(scene.run(&workspace.directory, &["symbolic-ref", "HEAD"]), "refs/heads/shuntyard/t001");
     assert_eq!(scene.run(&workspace.directory, &["describe", "--tags"]), "v1");
     assert_eq!(scene.run(&workspace.directory, &["stash", "list"]), "", "the user's stash stays the user's");
     assert_eq!(scene.run(&workspace.directory, &["rev-parse", "feature"]), first);
@@ -65,7 +65,7 @@ fn a_workspace_has_the_files_and_shares_nothing() {
     scene.save(&workspace.directory, &[("file", "changed\n")]);
     assert_eq!(footprint(&scene), before);
     let push = scene.git.push(&workspace.directory, "origin", "HEAD").unwrap();
-    assert!(matches!(push, switchyard_host::git::Pushed::Failed(_)), "{push:?}");
+    assert!(matches!(push, shuntyard_host::git::Pushed::Failed(_)), "{push:?}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn unfinished_operations_are_collected_and_not_aborted() {
     let mine = scene.save(&top, &[("file", "mine\n")]);
     scene.run(&top, &["checkout", "--quiet", "-b", "other", &first]);
     let theirs = scene.save(&top, &[("file", "theirs\n")]);
-    scene.run(&top, &["checkout", "--quiet", "switchyard/t001"]);
+    scene.run(&top, &["checkout", "--quiet", "shuntyard/t001"]);
     let rebase = |args: &[&str]| {
         let mut command = std::process::Command::new("git");
         command.arg("-C").arg(&top).args(args).envs(scene.git.variables.iter().map(|(name, value)| (name, value)));
@@ -137,7 +137,7 @@ fn unfinished_operations_are_collected_and_not_aborted() {
     assert!(scene.run(&top, &["show", &format!("{}:file", collected.head)]).contains("<<<<<<<"));
     assert_eq!(workspace.restart(&first, &author()).unwrap(), Restarted::Ready);
     assert!(!top.join(".git/rebase-merge").exists());
-    assert_eq!(scene.run(&top, &["symbolic-ref", "--short", "HEAD"]), "switchyard/t001");
+    assert_eq!(scene.run(&top, &["symbolic-ref", "--short", "HEAD"]), "shuntyard/t001");
     assert_eq!(scene.run(&top, &["rev-parse", "HEAD"]), collected.head);
     assert_eq!(scene.run(&top, &["status", "--porcelain"]), "");
 }
@@ -155,7 +155,7 @@ fn hidden_changes_and_a_lost_index_are_found() {
     assert_eq!(scene.run(top, &["diff", "--name-only", &first, &head]), "file\nother");
     fs::remove_file(top.join(".git/index")).unwrap();
     fs::write(top.join(".git/index.lock"), "").unwrap();
-    fs::write(top.join(".git/refs/heads/switchyard/t001.lock"), "").unwrap();
+    fs::write(top.join(".git/refs/heads/shuntyard/t001.lock"), "").unwrap();
     write(top, "new", "n\n");
     let head = workspace.collect("without an index", &author()).unwrap().head;
     assert_eq!(scene.run(top, &["diff", "--name-only", &first, &head]), "file\nnew\nother");
@@ -305,20 +305,20 @@ fn delivered_objects_and_branches_belong_to_the_task() {
     workspace.deliver_objects(&scene.top, &head, &head).unwrap();
     assert_eq!(scene.git.delivered_objects(&scene.top, OWNER, &head).unwrap(), Some(head.clone()));
     // A branch of that name that this task did not make.
-    scene.run(&scene.top, &["branch", "switchyard/t001", &first]);
-    let publish = |commit: &str| scene.git.publish_branch(&scene.top, OWNER, "switchyard/t001", commit).unwrap();
+    scene.run(&scene.top, &["branch", "shuntyard/t001", &first]);
+    let publish = |commit: &str| scene.git.publish_branch(&scene.top, OWNER, "shuntyard/t001", commit).unwrap();
     let published = publish(&head);
-    assert_eq!((published.branch.as_str(), published.instead_of.is_some()), ("switchyard/t001-2", true));
-    assert_eq!(scene.at("switchyard/t001"), Some(first.clone()));
-    assert_eq!(publish(&head).branch, "switchyard/t001-2", "done twice, it finds itself done");
-    assert_eq!(publish(&first).branch, "switchyard/t001-2", "its own branch may move");
+    assert_eq!((published.branch.as_str(), published.instead_of.is_some()), ("shuntyard/t001-2", true));
+    assert_eq!(scene.at("shuntyard/t001"), Some(first.clone()));
+    assert_eq!(publish(&head).branch, "shuntyard/t001-2", "done twice, it finds itself done");
+    assert_eq!(publish(&first).branch, "shuntyard/t001-2", "its own branch may move");
     publish(&head);
     let added = scene.run(&scene.top, &["commit-tree", "-p", &head, "-m", "mine", &format!("{head}^{{tree}}")]);
-    scene.run(&scene.top, &["update-ref", "refs/heads/switchyard/t001-2", &added]);
-    assert_eq!(publish(&head).branch, "switchyard/t001-3", "the user went on from it");
+    scene.run(&scene.top, &["update-ref", "refs/heads/shuntyard/t001-2", &added]);
+    assert_eq!(publish(&head).branch, "shuntyard/t001-3", "the user went on from it");
     scene.run(&scene.top, &["merge", "--quiet", "--ff-only", &head]);
     scene.git.withdraw_branches(&scene.top, OWNER, "main").unwrap();
-    assert_eq!((scene.at("switchyard/t001-3"), scene.at("switchyard/t001-2")), (None, Some(added)));
+    assert_eq!((scene.at("shuntyard/t001-3"), scene.at("shuntyard/t001-2")), (None, Some(added)));
     workspace.keep_everything(&scene.top).unwrap();
     scene.git.forget_workspace(&scene.top, OWNER).unwrap();
     assert_eq!(scene.git.delivered_objects(&scene.top, OWNER, &head).unwrap(), None);
@@ -328,7 +328,7 @@ fn delivered_objects_and_branches_belong_to_the_task() {
 #[test]
 fn what_a_deleted_branch_had_is_kept_when_the_task_is_done_again() {
     let (scene, first) = Scene::new();
-    let publish = |commit: &str| scene.git.publish_branch(&scene.top, OWNER, "switchyard/t001", commit).unwrap();
+    let publish = |commit: &str| scene.git.publish_branch(&scene.top, OWNER, "shuntyard/t001", commit).unwrap();
     let commit = |parent: &str, text: &str| {
         scene.run(&scene.top, &["commit-tree", "-p", parent, "-m", text, &format!("{first}^{{tree}}")])
     };
@@ -338,34 +338,34 @@ fn what_a_deleted_branch_had_is_kept_when_the_task_is_done_again() {
     publish(&commit(&one, "two"));
     assert_eq!(kept().count(), 0, "the branch went on");
     publish(&one);
-    scene.run(&scene.top, &["branch", "--quiet", "-D", "switchyard/t001"]);
+    scene.run(&scene.top, &["branch", "--quiet", "-D", "shuntyard/t001"]);
     publish(&again);
     assert!(kept().any(|commit| commit == one), "it was deleted");
     publish(&moved);
     assert!(kept().any(|commit| commit == again), "it was moved");
-    scene.run(&scene.top, &["branch", "--quiet", "-D", "switchyard/t001"]);
+    scene.run(&scene.top, &["branch", "--quiet", "-D", "shuntyard/t001"]);
     scene.git.withdraw_branches(&scene.top, OWNER, "main").unwrap();
     assert!(kept().any(|commit| commit == moved), "it was withdrawn");
 }
 
 #[test]
 fn a_branch_in_the_way_of_the_name_is_left_alone() {
-    for other in ["switchyard/t001/deeper", "switchyard"] {
+    for other in ["shuntyard/t001/deeper", "shuntyard"] {
         let (scene, first) = Scene::new();
         scene.run(&scene.top, &["branch", other]);
         assert_eq!(read(&workspace(&scene, &first).directory, "other"), "o\n");
-        let publish = || scene.git.publish_branch(&scene.top, OWNER, "switchyard/t001", &first).unwrap();
+        let publish = || scene.git.publish_branch(&scene.top, OWNER, "shuntyard/t001", &first).unwrap();
         let published = publish();
-        let why = format!("switchyard/t001 is not used: the branch {other} is in the way of its name");
-        assert_eq!((published.branch.as_str(), published.instead_of), ("switchyard-t001", Some(why)));
-        assert_eq!(publish().branch, "switchyard-t001", "done twice, it finds itself done");
-        let records = format!("refs/switchyard/tasks/{OWNER}/branch/");
+        let why = format!("shuntyard/t001 is not used: the branch {other} is in the way of its name");
+        assert_eq!((published.branch.as_str(), published.instead_of), ("shuntyard-t001", Some(why)));
+        assert_eq!(publish().branch, "shuntyard-t001", "done twice, it finds itself done");
+        let records = format!("refs/shuntyard/tasks/{OWNER}/branch/");
         let found = scene.run(&scene.top, &["for-each-ref", "--format=%(refname)", &records]);
-        assert_eq!(found, format!("{records}switchyard-t001"));
+        assert_eq!(found, format!("{records}shuntyard-t001"));
         // A user's own branch has that name, too.
         let later = scene.save(&scene.top, &[("more", "m\n")]);
-        scene.run(&scene.top, &["update-ref", "refs/heads/switchyard-t001", &later]);
-        assert_eq!(publish().branch, "switchyard-t001-2");
+        scene.run(&scene.top, &["update-ref", "refs/heads/shuntyard-t001", &later]);
+        assert_eq!(publish().branch, "shuntyard-t001-2");
     }
 }
 
@@ -404,7 +404,7 @@ fn commits_that_an_attempt_fetched_are_foreign() {
 #[test]
 fn refs_of_a_clean_checkout_that_was_cut_off_are_forgotten_with_the_workspace() {
     let (scene, first) = Scene::new();
-    let below = format!("refs/switchyard/tasks/{OWNER}/");
+    let below = format!("refs/shuntyard/tasks/{OWNER}/");
     let [dead, alive] = [i32::MAX.to_string(), std::process::id().to_string()];
     for process in [&dead, &alive] {
         scene.run(&scene.top, &["update-ref", &format!("{below}check-{process}-1"), &first]);

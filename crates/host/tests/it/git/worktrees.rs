@@ -1,6 +1,6 @@
 //! Listing and removing working trees, several at once too.
 
-use switchyard_host::git::{GitError, Removal, Worktree};
+use shuntyard_host::git::{GitError, Removal, Worktree};
 
 use super::scene::Scene;
 
@@ -51,7 +51,7 @@ fn many_go_at_once() {
 fn a_held_lock_is_waited_for_and_not_for_ever() {
     let (scene, first) = Scene::new();
     let tree = scene.tree("late", &first);
-    let lock = std::fs::File::create(scene.top.join(".git/switchyard.lock")).unwrap();
+    let lock = std::fs::File::create(scene.top.join(".git/shuntyard.lock")).unwrap();
     lock.lock().unwrap();
     let mut hurried = scene.git.clone();
     hurried.idle_deadline = std::time::Duration::from_millis(1500);

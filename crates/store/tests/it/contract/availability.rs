@@ -2,12 +2,12 @@
 
 use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::{Value, json};
-use std::{slice, sync::Arc};
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass,
     route::{HealthStatus, Trigger},
 };
-use switchyard_store::{CooldownRecord, ErrorKind, HealthRecord, HealthSource, Store};
+use shuntyard_store::{CooldownRecord, ErrorKind, HealthRecord, HealthSource, Store};
+use std::{slice, sync::Arc};
 use tokio::task::JoinSet;
 
 pub async fn the_newest_look_at_a_provider_is_kept(backend: &dyn Backend) {

@@ -7,8 +7,8 @@ use super::{
     task_sample::{self as tasks, add, bare, cancel, claim_of, happen, id, read, stepped},
 };
 use serde_json::json;
-use switchyard_core::task::Event;
-use switchyard_store::{BatchRecord, Changed, ErrorKind};
+use shuntyard_core::task::Event;
+use shuntyard_store::{BatchRecord, Changed, ErrorKind};
 
 fn batch(name: &str, created_at: i64) -> BatchRecord {
     BatchRecord { name: name.into(), concurrency: 3, paused: false, created_at }

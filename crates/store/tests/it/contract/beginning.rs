@@ -3,15 +3,15 @@
 
 use super::{Backend, event::story, sample};
 use serde_json::json;
+use shuntyard_core::Nano;
+use shuntyard_store::{
+    BUCKET_MICROS, Begun, Ceiling, DispatchEnd, DispatchRecord, ErrorKind, Measure, NewAttempt, NewOutcome, Reserve,
+    RunStatus, SpendKey, Spent, Store,
+};
 use std::{
     future::poll_fn,
     pin::pin,
     task::Poll::{Pending, Ready},
-};
-use switchyard_core::Nano;
-use switchyard_store::{
-    BUCKET_MICROS, Begun, Ceiling, DispatchEnd, DispatchRecord, ErrorKind, Measure, NewAttempt, NewOutcome, Reserve,
-    RunStatus, SpendKey, Spent, Store,
 };
 
 fn reserving(attempt: NewAttempt, cost: i64, limit: i64) -> NewAttempt {

@@ -2,15 +2,15 @@
 
 use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::json;
-use std::sync::Arc;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     task::{Effect, Notice},
 };
-use switchyard_store::{
+use shuntyard_store::{
     Alert, Billing, BudgetPeriod, BudgetRule, EffectRecord, ErrorKind, NewPeriod, PeriodUnit, SpendKey, SpendKind,
     Store,
 };
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 fn rule(key: SpendKey, changed_at: i64) -> BudgetRule {

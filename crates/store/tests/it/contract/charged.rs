@@ -1,8 +1,8 @@
 //! What a model usually costs, and what was charged to a task or a batch, by the attempts themselves.
 
 use super::{Backend, sample};
-use switchyard_core::Nano;
-use switchyard_store::{AttemptEnd, NewAttempt, NewOutcome, NewSpend, SpendKey, SpendKind, Spent};
+use shuntyard_core::Nano;
+use shuntyard_store::{AttemptEnd, NewAttempt, NewOutcome, NewSpend, SpendKey, SpendKind, Spent};
 
 pub async fn only_what_used_anything_tells_what_a_model_costs(backend: &dyn Backend) {
     let store = &*backend.fresh().await;

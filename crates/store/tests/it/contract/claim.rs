@@ -6,15 +6,15 @@ use super::{
     sample::{self, kind},
     task_sample::{self as tasks, add, bare, claim_of, happen, id, make, read, stepped, total},
 };
-use std::sync::Arc;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     task::{Event, Slot, SlotKind, State, Task, TaskSpec},
 };
-use switchyard_store::{
+use shuntyard_store::{
     BatchRecord, Begun, Ceiling, Changed, ErrorKind, Measure, NewAttempt, NewRun, Reserve, RunChange, RunNote,
     SpendKey, SpendKind, Spent, Store, TaskChange, TaskRecord,
 };
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 fn slot(kind: SlotKind, name: &str, limit: u32) -> Slot {

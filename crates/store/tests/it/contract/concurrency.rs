@@ -2,8 +2,8 @@
 
 use super::{Backend, sample};
 use serde_json::json;
+use shuntyard_store::{ErrorKind, RunStatus, Store};
 use std::{collections::BTreeSet, sync::Arc};
-use switchyard_store::{ErrorKind, RunStatus, Store};
 use tokio::task::JoinSet;
 
 const STORES: usize = 4;

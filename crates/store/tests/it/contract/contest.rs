@@ -2,7 +2,7 @@
 
 use super::{Backend, event::story};
 use serde_json::json;
-use switchyard_store::{ContestRecord, Store};
+use shuntyard_store::{ContestRecord, Store};
 
 fn held(id: &str, at: i64, repository: &str) -> ContestRecord {
     ContestRecord {

@@ -1,8 +1,8 @@
 //! Dispatches, their attempts, and what was spent.
 
 use super::{Backend, sample};
-use switchyard_core::{ErrorClass, Nano, Usage};
-use switchyard_store::{AttemptEnd, DispatchEnd, DispatchRecord, ErrorKind, NewAttempt, RunStatus, Settled};
+use shuntyard_core::{ErrorClass, Nano, Usage};
+use shuntyard_store::{AttemptEnd, DispatchEnd, DispatchRecord, ErrorKind, NewAttempt, RunStatus, Settled};
 
 pub async fn a_dispatch_is_read_back_whole(backend: &dyn Backend) {
     let store = backend.fresh().await;

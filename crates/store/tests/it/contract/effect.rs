@@ -6,9 +6,9 @@ use super::{
     sample::kind,
     task_sample::{add, bare, cancel, happen, make, read, stepped},
 };
+use shuntyard_core::task::{Effect, Notice, TaskId};
+use shuntyard_store::{EffectRecord, ErrorKind, Store, TaskChange};
 use std::{collections::BTreeSet, sync::Arc};
-use switchyard_core::task::{Effect, Notice, TaskId};
-use switchyard_store::{EffectRecord, ErrorKind, Store, TaskChange};
 use tokio::task::JoinSet;
 
 /// One effect for each name, from 2 000 on.

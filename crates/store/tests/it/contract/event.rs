@@ -2,8 +2,8 @@
 
 use super::{Backend, sample};
 use serde_json::{Value, json};
-use switchyard_core::Nano;
-use switchyard_store::{AttemptEnd, ServerState, Store};
+use shuntyard_core::Nano;
+use shuntyard_store::{AttemptEnd, ServerState, Store};
 
 /// Everything but the position.
 pub async fn story(store: &dyn Store) -> Vec<(i64, String, String, Value)> {
@@ -62,7 +62,7 @@ pub async fn events_come_in_order_and_in_pages(backend: &dyn Backend) {
     let first = store.events_after(0, 2).await.unwrap();
     assert_eq!(first.iter().map(|event| event.position).collect::<Vec<_>>(), positions[..2]);
     let rest = backend.reopen().await.events_after(positions[1], 9).await.unwrap();
-    let expected = switchyard_store::Event {
+    let expected = shuntyard_store::Event {
         position: positions[2],
         at: 20,
         kind: "note".into(),

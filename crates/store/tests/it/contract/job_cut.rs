@@ -4,9 +4,9 @@ use super::{
     Backend,
     job_sample::{add, claim, cut_off, done, everything, jobs, lost, new, note, paused, told, worker},
 };
+use shuntyard_core::job::JobId;
+use shuntyard_store::{JobEnd, Store, WorkerRecord};
 use std::{future::poll_fn, pin::pin, task::Poll};
-use switchyard_core::job::JobId;
-use switchyard_store::{JobEnd, Store, WorkerRecord};
 
 /// At how many points of its way each call is left.
 const PLACES: usize = 12;

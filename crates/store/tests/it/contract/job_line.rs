@@ -6,6 +6,8 @@ use super::{
     job_sample::{add, bring, claim, claim_all, cut_off, done, everything, lost, new, note, paused, told, worker},
     sample::{kind, owner},
 };
+use shuntyard_core::job::{JobId, JobState};
+use shuntyard_store::{ErrorKind, JobFilter, JobRecord, Store};
 use std::{
     collections::BTreeSet,
     sync::{
@@ -13,8 +15,6 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
 };
-use switchyard_core::job::{JobId, JobState};
-use switchyard_store::{ErrorKind, JobFilter, JobRecord, Store};
 use tokio::task::JoinSet;
 
 pub async fn a_worker_does_one_job_at_a_time_in_order(backend: &dyn Backend) {

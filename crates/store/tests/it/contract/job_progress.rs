@@ -5,8 +5,8 @@ use super::{
     job_sample::{SECRET, add, claim, cut_off, done, lost, new, paused, told, worker},
 };
 use serde_json::json;
-use switchyard_core::job::{JobId, JobKind, JobState};
-use switchyard_store::{JobEnd, JobNote, NewJob, Store, WorkerRecord};
+use shuntyard_core::job::{JobId, JobKind, JobState};
+use shuntyard_store::{JobEnd, JobNote, NewJob, Store, WorkerRecord};
 
 /// What somebody hears, which nobody else may read in the log.
 fn heard() -> JobNote {

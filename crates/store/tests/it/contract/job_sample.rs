@@ -2,13 +2,13 @@
 
 use super::sample::{dispatch_id, owner, server_id};
 use serde_json::{Value, json};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     dispatch::Mode,
     job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, TierPart, WorkflowStep},
     route::{ModelPolicy, Rule},
 };
-use switchyard_store::{Event, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Store, WorkerRecord};
+use shuntyard_store::{Event, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Store, WorkerRecord};
 
 pub const SECRET: &str = "the secret prompt";
 

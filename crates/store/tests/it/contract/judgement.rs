@@ -2,11 +2,11 @@
 
 use super::{Backend, event::story, sample};
 use serde_json::json;
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId,
     pattern::{Evidence, FailureMode, Tally, Verdict},
 };
-use switchyard_store::{ErrorKind, Judgement, NewOutcome, OutcomeRecord, Store};
+use shuntyard_store::{ErrorKind, Judgement, NewOutcome, OutcomeRecord, Store};
 
 fn judgement(verdict: Verdict, failure_mode: Option<FailureMode>, evidence: Evidence) -> Judgement {
     Judgement { verdict, failure_mode, evidence, quality: None }
@@ -64,7 +64,7 @@ pub async fn a_judgement_moves_the_counts_both_ways(backend: &dyn Backend) {
             proven,
             failures,
             uncounted,
-            cost: switchyard_core::Nano(100),
+            cost: shuntyard_core::Nano(100),
             priced: 2,
             tokens: 336,
             duration_ms: 8_000,

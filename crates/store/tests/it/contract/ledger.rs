@@ -2,8 +2,8 @@
 
 use super::{Backend, event::story, sample};
 use serde_json::json;
-use switchyard_core::{Nano, Usage};
-use switchyard_store::{
+use shuntyard_core::{Nano, Usage};
+use shuntyard_store::{
     AttemptEnd, AttemptRecord, BUCKET_MICROS, GroupBy, NewAttempt, NewSpend, RunStatus, SpendKey, SpendKind, Spent,
     Store,
 };

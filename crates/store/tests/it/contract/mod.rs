@@ -37,7 +37,7 @@ pub mod window;
 pub mod worker;
 
 use async_trait::async_trait;
-use switchyard_store::Store;
+use shuntyard_store::Store;
 
 /// One database of a test's own.
 #[async_trait]

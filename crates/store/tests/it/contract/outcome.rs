@@ -2,14 +2,14 @@
 
 use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::json;
-use std::sync::Arc;
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, Nano,
     pattern::{Evidence, FailureMode, Verdict},
 };
-use switchyard_store::{
+use shuntyard_store::{
     DispatchEnd, ErrorKind, NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, RunStatus, Store,
 };
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 async fn runs(store: &dyn Store) -> u64 {

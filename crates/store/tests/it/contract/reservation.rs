@@ -1,12 +1,12 @@
 //! Reservations: nobody starts past a ceiling, and what is set aside is given back.
 
 use super::{Backend, concurrency::stores, event::story, sample};
-use std::sync::Arc;
-use switchyard_core::{Nano, Usage};
-use switchyard_store::{
+use shuntyard_core::{Nano, Usage};
+use shuntyard_store::{
     AttemptEnd, BUCKET_MICROS, Begun, Ceiling, ErrorKind, Measure, NewAttempt, Reserve, SpendKey, SpendKind, Spent,
     Store,
 };
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 fn ceiling(key: SpendKey, measure: Measure, limit: i64) -> Ceiling {

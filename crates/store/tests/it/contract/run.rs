@@ -4,12 +4,12 @@ use super::{
     Backend, sample,
     task_sample::{self as tasks, add, bare, claim_of, happen, id, make, read, stepped, total},
 };
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     pattern::FailureMode,
     task::{Event, Task},
 };
-use switchyard_store::{BatchRecord, Changed, NewRun, RunChange, RunNote, RunRecord, Store, TaskChange};
+use shuntyard_store::{BatchRecord, Changed, NewRun, RunChange, RunNote, RunRecord, Store, TaskChange};
 
 /// The row of a claim by the plainest run.
 fn claimed(name: &str, epoch: i64) -> RunRecord {
@@ -47,7 +47,7 @@ fn all_noted() -> RunNote {
         started_at: Some(2_100),
         dispatch: Some(sample::dispatch_id()),
         worktree: Some("/trees/t001".into()),
-        branch: Some("switchyard/t001".into()),
+        branch: Some("shuntyard/t001".into()),
         base: Some("0123".into()),
         answered: Some("local/small-2".into()),
         outcome: Some("refused".into()),

@@ -1,17 +1,17 @@
 //! Values for the tests, different in every field that could be mixed up.
 
 use serde_json::json;
-use std::sync::atomic::{AtomicU64, Ordering};
-use switchyard_core::{
+use shuntyard_core::{
     DispatchId, ErrorClass, Nano, ServerId, Usage,
     pattern::{Evidence, Verdict},
     route::{HealthStatus, Trigger},
 };
-use switchyard_store::{
+use shuntyard_store::{
     AttemptEnd, AttemptRecord, Begun, CooldownRecord, DispatchEnd, DispatchRecord, ErrorKind, HealthRecord,
     HealthSource, Lease, NewAttempt, NewDispatch, NewOutcome, OutcomeFilter, OutcomeOrder, Owner, Result, RunStatus,
     ServerRecord, ServerState, SessionRecord, SessionState, Store,
 };
+use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
 
 fn unique() -> Uuid {

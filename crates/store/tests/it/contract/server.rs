@@ -1,7 +1,7 @@
 //! The server registry and its leases.
 
 use super::{Backend, sample};
-use switchyard_store::{ErrorKind, ServerRecord, ServerState};
+use shuntyard_store::{ErrorKind, ServerRecord, ServerState};
 
 pub async fn a_server_is_replaced_in_place_and_keeps_its_leases(backend: &dyn Backend) {
     let store = backend.fresh().await;

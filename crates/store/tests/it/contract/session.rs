@@ -1,7 +1,7 @@
 //! Sessions that may be used again.
 
 use super::{Backend, sample};
-use switchyard_store::{AttemptEnd, ErrorKind, SessionRecord, SessionState};
+use shuntyard_store::{AttemptEnd, ErrorKind, SessionRecord, SessionState};
 
 pub async fn a_session_keeps_its_home_and_model(backend: &dyn Backend) {
     let store = backend.fresh().await;

@@ -1,7 +1,7 @@
 //! Outcomes by the words of their texts.
 
 use super::{Backend, sample};
-use switchyard_store::{NewOutcome, Store};
+use shuntyard_store::{NewOutcome, Store};
 
 async fn keep<const N: usize>(store: &dyn Store, texts: [&str; N]) {
     let told: Vec<NewOutcome> =

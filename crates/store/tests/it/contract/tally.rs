@@ -1,12 +1,12 @@
 //! Outcomes counted: the weeks equal a recount of all outcomes, and windows hold what lies in them.
 
 use super::{Backend, sample};
-use std::collections::BTreeMap;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     pattern::{Evidence, FailureMode, Move, Past, Tally, Verdict},
 };
-use switchyard_store::{Judgement, NewOutcome, WEEK_MICROS, week};
+use shuntyard_store::{Judgement, NewOutcome, WEEK_MICROS, week};
+use std::collections::BTreeMap;
 
 /// The same numbers in every run: a test that fails can be looked at.
 struct Dice(u64);

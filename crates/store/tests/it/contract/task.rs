@@ -6,8 +6,8 @@ use super::{
     task_sample::{self as sample, add, all, bare, full, happen, id, new, read},
 };
 use serde_json::json;
-use switchyard_core::task::{Change, Event, Phase, State, Task, TaskSpec, Wait};
-use switchyard_store::{BatchRecord, ErrorKind, NewTask, TaskFilter, TaskRecord};
+use shuntyard_core::task::{Change, Event, Phase, State, Task, TaskSpec, Wait};
+use shuntyard_store::{BatchRecord, ErrorKind, NewTask, TaskFilter, TaskRecord};
 
 pub async fn a_task_is_read_back_whole(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
@@ -60,7 +60,7 @@ pub async fn tasks_are_added_all_or_none(backend: &dyn Backend) {
 pub async fn every_task_is_told(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     add(store, [bare("t001"), Task { created_at: 1_500, ..bare("t002") }]).await;
-    let told = |event: switchyard_store::Event| (event.at, event.kind, event.subject);
+    let told = |event: shuntyard_store::Event| (event.at, event.kind, event.subject);
     let events: Vec<_> = store.events_after(0, 9).await.unwrap().into_iter().map(told).collect();
     let queued = |at, name: &str| (at, "task.queued".to_owned(), name.to_owned());
     assert_eq!(events, [queued(1_000, "t001"), queued(1_500, "t002")]);

@@ -6,12 +6,12 @@ use super::{
     sample::kind,
     task_sample::{self as sample, add, all, bare, happen, id, make, read, stepped},
 };
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
-use switchyard_core::{
+use shuntyard_core::{
     pattern::FailureMode,
     task::{Delivered, Effect, Event, Failure, Lift, Notice, Phase, State, Task},
 };
-use switchyard_store::{Changed, ErrorKind, RunChange, RunNote, TaskChange, TaskRecord};
+use shuntyard_store::{Changed, ErrorKind, RunChange, RunNote, TaskChange, TaskRecord};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 use tokio::task::JoinSet;
 
 pub async fn a_change_is_written_with_all_that_follows(backend: &dyn Backend) {
@@ -23,7 +23,7 @@ pub async fn a_change_is_written_with_all_that_follows(backend: &dyn Backend) {
     assert_eq!((evaluating.version, &evaluating.task.state), (4, &State::Evaluating));
     let delivering = happen(store, "t001", Event::Approve { head: "abc".into() }).await;
     let note = RunNote { outcome: Some("approved".into()), ..RunNote::default() };
-    let delivered = Delivered::Branch { branch: "switchyard/t001".into(), head: "abc".into() };
+    let delivered = Delivered::Branch { branch: "shuntyard/t001".into(), head: "abc".into() };
     let change = TaskChange {
         run: RunChange::End(note),
         receipt: Some(sample::receipt(7)),
@@ -58,7 +58,7 @@ pub async fn every_effect_is_read_back_whole(backend: &dyn Backend) {
     add(store, [bare("t001")]).await;
     let failure = Failure {
         mode: FailureMode::Logic,
-        class: Some(switchyard_core::ErrorClass::Timeout),
+        class: Some(shuntyard_core::ErrorClass::Timeout),
         signature: "verify:make".into(),
         detail: "line 1\nline \"2\" ü".into(),
         until: Some(i64::MAX),
@@ -125,7 +125,7 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
         happen(store, &name, Event::Start).await;
         happen(store, &name, Event::Worked).await;
         happen(store, &name, Event::Approve { head: "abc".into() }).await;
-        let delivered = Delivered::Branch { branch: "switchyard/t001".into(), head: "abc".into() };
+        let delivered = Delivered::Branch { branch: "shuntyard/t001".into(), head: "abc".into() };
         let change = stepped(&read(store, &name).await, Event::Deliver { delivered });
         let came = {
             let mut call = pin!(store.change_task(&change));

@@ -1,7 +1,7 @@
 //! Tasks for the tests, and the way they take through their states: by the rules, as in the real world.
 
 use serde_json::json;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     budget::Urgency,
     config::Capability,
@@ -10,7 +10,7 @@ use switchyard_core::{
         Task, TaskId, TaskSpec, Verification, step,
     },
 };
-use switchyard_store::{Changed, NewRun, NewTask, RunChange, RunNote, Store, TaskChange, TaskFilter, TaskRecord};
+use shuntyard_store::{Changed, NewRun, NewTask, RunChange, RunNote, Store, TaskChange, TaskFilter, TaskRecord};
 
 pub fn id(text: &str) -> TaskId {
     text.parse().unwrap()
@@ -107,7 +107,7 @@ fn rules() -> Rules {
         rests: vec![300_000_000],
         trouble_rests: vec![1_000_000],
         losses: 3,
-        diagnose: switchyard_core::task::Diagnose::Never,
+        diagnose: shuntyard_core::task::Diagnose::Never,
     }
 }
 
@@ -170,7 +170,7 @@ pub async fn happen(store: &dyn Store, name: &str, event: Event) -> TaskRecord {
 
 /// From the queue to the end.
 pub async fn finish(store: &dyn Store, name: &str) {
-    let delivered = Delivered::Branch { branch: "switchyard/t001".into(), head: "abc".into() };
+    let delivered = Delivered::Branch { branch: "shuntyard/t001".into(), head: "abc".into() };
     let approve = Event::Approve { head: "abc".into() };
     for event in [Event::Claim, Event::Start, Event::Worked, approve, Event::Deliver { delivered }] {
         happen(store, name, event).await;
@@ -189,7 +189,7 @@ pub async fn everything(store: &dyn Store) -> String {
     }
     let events = store.events_after(0, 10_000).await.unwrap();
     let batches = store.batches().await.unwrap();
-    let reserved = store.reserved(&switchyard_store::SpendKey::overall()).await.unwrap();
+    let reserved = store.reserved(&shuntyard_store::SpendKey::overall()).await.unwrap();
     format!("{tasks:#?}{runs:#?}{events:#?}{batches:#?}{reserved:?}")
 }
 

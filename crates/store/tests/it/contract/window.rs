@@ -1,8 +1,8 @@
 //! A window of any length and place is what was spent in it, however the store keeps its sums.
 
 use super::Backend;
-use switchyard_core::Nano;
-use switchyard_store::{BUCKET_MICROS, GroupBy, NewSpend, SpendKey, SpendKind, Spent, Store, bucket};
+use shuntyard_core::Nano;
+use shuntyard_store::{BUCKET_MICROS, GroupBy, NewSpend, SpendKey, SpendKind, Spent, Store, bucket};
 
 const DAY: i64 = 86_400_000_000;
 /// Not the beginning of a day of UTC.

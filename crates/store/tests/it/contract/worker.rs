@@ -8,12 +8,12 @@ use super::{
     sample::{kind, owner, server_id},
 };
 use serde_json::json;
-use std::sync::Arc;
-use switchyard_core::{
+use shuntyard_core::{
     job::{Backend as Home, JobState},
     route::ModelPolicy,
 };
-use switchyard_store::{ErrorKind, JobRecord, Store, WorkerRecord};
+use shuntyard_store::{ErrorKind, JobRecord, Store, WorkerRecord};
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 async fn stop(store: &dyn Store, name: &str, at: i64) -> WorkerRecord {

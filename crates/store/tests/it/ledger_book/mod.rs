@@ -1,7 +1,7 @@
 //! What must be true of the ledger, kept by hand.
 
+use shuntyard_store::{SpendKey, SpendKind, bucket};
 use std::collections::{BTreeMap, BTreeSet};
-use switchyard_store::{SpendKey, SpendKind, bucket};
 
 pub const DAY: i64 = 86_400 * 1_000_000;
 const PROVIDERS: [&str; 2] = ["north", "acme"];

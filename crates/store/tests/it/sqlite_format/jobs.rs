@@ -6,13 +6,13 @@ use super::{
     tasks::assert_tasks,
 };
 use serde_json::{Value, json};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     dispatch::Mode,
     job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, WorkflowStep},
     route::ModelPolicy,
 };
-use switchyard_store::{
+use shuntyard_store::{
     ErrorKind, JobEnd, JobFilter, JobNote, JobRecord, Jobs as _, NewJob, Store as _, WorkerRecord, sqlite::SqliteStore,
 };
 

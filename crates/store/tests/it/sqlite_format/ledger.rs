@@ -5,8 +5,8 @@ use super::{
     stored::{assert_first_tables, cooldowns, health, id},
 };
 use serde_json::json;
-use switchyard_core::{Nano, Usage};
-use switchyard_store::{
+use shuntyard_core::{Nano, Usage};
+use shuntyard_store::{
     Alert, AttemptEnd, Billing, BudgetPeriod, BudgetRule, ErrorKind, GroupBy, PeriodUnit, RunStatus, SpendKey,
     SpendKind, Spent, Store as _, sqlite::SqliteStore,
 };

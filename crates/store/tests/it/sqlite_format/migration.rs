@@ -1,11 +1,11 @@
 //! From one version to the next: everything is kept, or nothing is changed.
 
 use super::{FIRST, Yard, read_with};
-use std::fs;
-use switchyard_store::{
+use shuntyard_store::{
     ErrorKind, Store as _,
     sqlite::{Migration, SqliteStore},
 };
+use std::fs;
 
 /// Rebuilds a table that others refer to: the kind of change that loses rows when done wrong.
 pub const GOOD: &str = "
@@ -81,7 +81,7 @@ async fn a_first_version_that_fails_leaves_an_empty_file_and_no_backup() {
     let broken = [Migration { version: 1, sql: "CREATE TABLE half (x TEXT) STRICT; NONSENSE;" }];
     let error = SqliteStore::open_with(&yard.path, &broken).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
-    assert_eq!(yard.files(), [("switchyard.db".to_owned(), vec![])]);
+    assert_eq!(yard.files(), [("shuntyard.db".to_owned(), vec![])]);
     SqliteStore::open(&yard.path).await.unwrap().close().await;
 }
 

@@ -12,13 +12,13 @@ mod stored;
 mod sums;
 mod tasks;
 
-use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
-use std::path::{Path, PathBuf};
-use switchyard_store::{
+use shuntyard_store::{
     Result, Store as _,
     sqlite::{MIGRATIONS, Migration, SqliteStore},
 };
-use switchyard_testkit::Scratch;
+use shuntyard_testkit::Scratch;
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::path::{Path, PathBuf};
 
 /// The history up to version 1, whatever came later.
 const FIRST: &[Migration] = MIGRATIONS.split_at(1).0;
@@ -41,8 +41,8 @@ struct Yard {
 
 impl Yard {
     fn empty() -> Self {
-        let directory = switchyard_testkit::Scratch::of_test();
-        let path = directory.path().join("switchyard.db");
+        let directory = shuntyard_testkit::Scratch::of_test();
+        let path = directory.path().join("shuntyard.db");
         Self { directory, path }
     }
 
@@ -72,7 +72,7 @@ impl Yard {
     }
 
     fn beside(&self, suffix: &str) -> PathBuf {
-        self.directory.path().join(format!("switchyard.db{suffix}"))
+        self.directory.path().join(format!("shuntyard.db{suffix}"))
     }
 
     /// Names and bytes of all files. One that vanishes while we look was not there.

@@ -2,16 +2,16 @@
 
 use super::{FIRST, STORED_V1, Yard, contents, migration, raw, read_with};
 use serde_json::json;
+use shuntyard_store::{Store as _, sqlite::SqliteStore};
 use std::{
     env, fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
-use switchyard_store::{Store as _, sqlite::SqliteStore};
 use tokio::task::JoinSet;
 
-const CHILD_DATABASE: &str = "SWITCHYARD_STORE_TEST_DATABASE";
+const CHILD_DATABASE: &str = "SHUNTYARD_STORE_TEST_DATABASE";
 const OPENERS: usize = 6;
 const NOTES: usize = 5;
 
@@ -22,15 +22,15 @@ fn mode(path: &Path) -> u32 {
 #[tokio::test]
 async fn the_files_and_new_directories_are_private() {
     let yard = Yard::empty();
-    let path = yard.directory.path().join("new/deep/switchyard.db");
+    let path = yard.directory.path().join("new/deep/shuntyard.db");
     let store = SqliteStore::open(&path).await.unwrap();
     store.append_event(1, "note", "me", &json!({})).await.unwrap();
     for (name, expected) in [
         ("", 0o700),
         ("deep", 0o700),
-        ("deep/switchyard.db", 0o600),
-        ("deep/switchyard.db-wal", 0o600),
-        ("deep/switchyard.db-shm", 0o600),
+        ("deep/shuntyard.db", 0o600),
+        ("deep/shuntyard.db-wal", 0o600),
+        ("deep/shuntyard.db-shm", 0o600),
     ] {
         assert_eq!(mode(&yard.directory.path().join("new").join(name)), expected, "{name}");
     }
@@ -113,10 +113,10 @@ async fn assert_settled(yard: &Yard, had_rows: bool) {
     assert_eq!(contents.contains("code-review"), had_rows);
     let names: Vec<String> = yard.files().into_iter().map(|(name, _)| name).collect();
     if had_rows {
-        assert_eq!(names, ["switchyard.db", "switchyard.db.backup-v1-1"]);
+        assert_eq!(names, ["shuntyard.db", "shuntyard.db.backup-v1-1"]);
         read_with(&yard.beside(".backup-v1-1"), FIRST).await.unwrap();
     } else {
-        assert_eq!(names, ["switchyard.db"]);
+        assert_eq!(names, ["shuntyard.db"]);
     }
 }
 

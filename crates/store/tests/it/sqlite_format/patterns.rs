@@ -3,11 +3,11 @@
 
 use super::{STORED_V1, STORED_V2, STORED_V3, STORED_V4, Yard, ledger::assert_ledger, stored::id};
 use serde_json::{Value, json};
-use switchyard_core::{
+use shuntyard_core::{
     ErrorClass, Nano,
     pattern::{Evidence, FailureMode, Move, Past, Tally, Verdict},
 };
-use switchyard_store::{
+use shuntyard_store::{
     ErrorKind, Judgement, NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, Store as _, WEEK_MICROS,
     sqlite::{MIGRATIONS, Migration, SqliteStore},
 };

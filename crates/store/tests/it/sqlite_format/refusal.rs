@@ -2,13 +2,13 @@
 
 use super::Yard;
 use serde_json::json;
+use shuntyard_store::{ErrorKind, Store as _, StoreError, sqlite::SqliteStore};
 use std::{
     fs,
     os::unix::fs::FileExt as _,
     path::Path,
     time::{Duration, Instant},
 };
-use switchyard_store::{ErrorKind, Store as _, StoreError, sqlite::SqliteStore};
 
 async fn refused(yard: &Yard) -> StoreError {
     let before = kept(yard);
@@ -60,7 +60,7 @@ async fn another_kind_of_file() {
 async fn a_newer_version() {
     let yard = filled().await;
     yard.execute("PRAGMA user_version = 99").await;
-    assert_corrupt(&yard, "newer version of Switchyard: its tables are version 99").await;
+    assert_corrupt(&yard, "newer version of Shuntyard: its tables are version 99").await;
 }
 
 #[tokio::test]
@@ -101,9 +101,9 @@ async fn a_damaged_database() {
 async fn a_place_that_cannot_be_written() {
     let yard = Yard::empty();
     fs::write(&yard.path, "a file where a directory should be").unwrap();
-    let error = SqliteStore::open(&yard.path.join("switchyard.db")).await.unwrap_err();
+    let error = SqliteStore::open(&yard.path.join("shuntyard.db")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-    let error = SqliteStore::open(Path::new("/dev/null/switchyard.db")).await.unwrap_err();
+    let error = SqliteStore::open(Path::new("/dev/null/shuntyard.db")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     // A directory where the file should be.
     let error = SqliteStore::open(yard.directory.path()).await.unwrap_err();

@@ -3,8 +3,8 @@
 use super::{
     STORED_V1, STORED_V2, STORED_V3, STORED_V4, STORED_V5, STORED_V6, STORED_V7, Yard, jobs::assert_jobs, raw,
 };
-use switchyard_core::Nano;
-use switchyard_store::{GroupBy, NewSpend, SpendKey, SpendKind, Spent, Store as _, sqlite::SqliteStore};
+use shuntyard_core::Nano;
+use shuntyard_store::{GroupBy, NewSpend, SpendKey, SpendKind, Spent, Store as _, sqlite::SqliteStore};
 
 /// The day in which the stored attempts ended, and its length.
 const DAY: i64 = 1_759_968_000_000_000;

@@ -2,11 +2,11 @@
 
 use super::{Broken, check, ordered::Node};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use switchyard_core::pack::{
+use shuntyard_core::pack::{
     Frontmatter,
     yaml::{self, Entry},
 };
+use std::path::{Path, PathBuf};
 
 /// The part of a configuration that a folder's files make up.
 pub(super) fn read(folder: &Path) -> Result<Node, Broken> {

@@ -9,8 +9,8 @@ use super::{
     Job,
 };
 use serde_json::{Value, json};
+use shuntyard_core::pack::{Action, Rule, evaluate, wildcard::matches};
 use std::sync::PoisonError;
-use switchyard_core::pack::{Action, Rule, evaluate, wildcard::matches};
 use tokio::sync::oneshot;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

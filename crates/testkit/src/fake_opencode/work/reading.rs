@@ -3,7 +3,7 @@
 
 use super::{super::world::now, Job, provider::Failure, text};
 use serde_json::{Value, json};
-use switchyard_core::Nano;
+use shuntyard_core::Nano;
 
 pub(super) struct Reading<'a> {
     job: &'a Job,

@@ -21,8 +21,8 @@ use super::{
 use options::ProviderOptions;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
+use shuntyard_core::ModelRef;
 use std::{collections::BTreeMap, fmt};
-use switchyard_core::ModelRef;
 
 /// One model, ready to be asked.
 #[derive(Clone)]

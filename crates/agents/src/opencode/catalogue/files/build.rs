@@ -9,8 +9,8 @@ use super::{
     models_cache::{ModelsCache, StoredProvider},
     settings::{ProviderSettings, Settings},
 };
+use shuntyard_core::route::{Catalogue, Models, Provider, Source, Status};
 use std::collections::{BTreeMap, BTreeSet};
-use switchyard_core::route::{Catalogue, Models, Provider, Source, Status};
 
 pub(super) struct Sources<'a> {
     pub(super) places: &'a Places,

@@ -22,7 +22,7 @@ pub fn credential_stamp(places: &Places, provider: &str, env_names: &[String]) -
     for name in env_names.iter().collect::<BTreeSet<_>>() {
         parts.extend(places.variable(name).map(|value| [name.as_str(), value]).into_iter().flatten());
     }
-    digest("switchyard: credential of a provider", &parts)
+    digest("shuntyard: credential of a provider", &parts)
 }
 
 /// The tokens of a browser login are refreshed without anyone doing something, which makes it no other login.

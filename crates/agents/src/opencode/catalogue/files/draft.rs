@@ -5,12 +5,12 @@ use super::{
     described::{Cost, Described, Mode},
     wire::Wire,
 };
-use std::collections::BTreeSet;
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     money::Price,
     route::{Model, ReleaseDate, Status},
 };
+use std::collections::BTreeSet;
 
 /// The package that OpenCode uses where nothing names one.
 pub(super) const USUAL_PACKAGE: &str = "@ai-sdk/openai-compatible";

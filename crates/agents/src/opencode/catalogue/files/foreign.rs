@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_directory_that_leads_prompts_elsewhere_is_seen() {
-        let root = switchyard_testkit::Scratch::of_test();
+        let root = shuntyard_testkit::Scratch::of_test();
         let (home, project) = (root.path().join("home"), root.path().join("project"));
         fs::create_dir_all(home.join(".config/opencode")).unwrap();
         fs::create_dir_all(project.join(".git")).unwrap();

@@ -10,11 +10,11 @@ use super::{
 };
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::{Map, Value};
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
 };
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 /// The list that OpenCode adds up over the layers: no layer takes away a plugin of another one.

@@ -2,8 +2,8 @@
 
 use super::{super::lenient::Secret, Places};
 use serde_json::{Map, Value};
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::collections::BTreeMap;
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Login {

@@ -9,8 +9,8 @@ use super::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
+use shuntyard_host::text_file::read_text;
 use std::collections::BTreeMap;
-use switchyard_host::text_file::read_text;
 
 /// Many times what all models of the world need today.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;

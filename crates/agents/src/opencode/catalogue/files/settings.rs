@@ -9,8 +9,8 @@ use super::{
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use shuntyard_core::ModelRef;
 use std::collections::{BTreeMap, BTreeSet};
-use switchyard_core::ModelRef;
 
 #[derive(Default)]
 pub(super) struct Settings {

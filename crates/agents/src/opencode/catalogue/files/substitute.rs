@@ -4,12 +4,12 @@
 //! are replaced by a mark; values that identifiers and addresses are made of are taken as they are.
 
 use super::{super::secrets::is_hidden, Places, credential::digest};
+use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::{
     borrow::Cow,
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
-use switchyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 
 /// Files that one text may name. Each of them is read once.
 const MOST_FILES: usize = 256;

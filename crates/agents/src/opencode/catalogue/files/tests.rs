@@ -9,22 +9,22 @@ mod secrets;
 
 use super::{FromFiles, Places, from_files};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::Path};
-use switchyard_core::{
+use shuntyard_core::{
     Nano,
     route::{Provider, Status},
 };
+use std::{collections::BTreeMap, path::Path};
 
 const SECRET: &str = "sk-marker-0123456789";
 
 struct Scratch {
-    root: switchyard_testkit::Scratch,
+    root: shuntyard_testkit::Scratch,
     variables: BTreeMap<String, String>,
 }
 
 impl Scratch {
     fn new() -> Self {
-        let root = switchyard_testkit::Scratch::of_test();
+        let root = shuntyard_testkit::Scratch::of_test();
         std::fs::create_dir_all(root.path().join("project/.git")).unwrap();
         std::fs::create_dir_all(root.path().join("project/inner")).unwrap();
         let managed = root.path().join("managed").to_string_lossy().into_owned();
@@ -225,7 +225,7 @@ fn the_configuration_describes_models_field_by_field() {
     assert_eq!((m.image_input, m.attachments, m.tool_calls, m.reasoning), (false, false, false, true));
     assert_eq!((m.structured_output, m.text_output, m.status), (true, true, Status::Beta));
     assert_eq!((m.context, m.output), (2000, 100));
-    let nano = |price: switchyard_core::money::Price| {
+    let nano = |price: shuntyard_core::money::Price| {
         [price.input, price.output, price.cache_read].map(|nano| nano.0 / 1_000_000)
     };
     assert_eq!(nano(m.price), [1000, 9000, 500]);

@@ -7,7 +7,7 @@ mod hostile;
 use crate::task::checkout::{Call, Difference, Evidence, Kind, Scene, Verdict};
 
 const ROOT: &str = "/home/ann/app";
-const WORK: &str = "/home/ann/.local/share/switchyard/work/app/t001";
+const WORK: &str = "/home/ann/.local/share/shuntyard/work/app/t001";
 
 fn scene() -> Scene {
     Scene { root: ROOT.into(), git_directory: format!("{ROOT}/.git"), workspace: WORK.into(), home: "/home/ann".into() }

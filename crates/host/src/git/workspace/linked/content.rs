@@ -90,5 +90,5 @@ pub(super) fn refused<T>(result: Result<T, GitError>) -> Result<Result<T, String
 }
 
 pub(super) fn new_index(administration: &Path) -> PathBuf {
-    administration.join("switchyard-index")
+    administration.join("shuntyard-index")
 }

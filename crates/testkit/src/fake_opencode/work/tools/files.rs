@@ -2,8 +2,8 @@
 
 use super::{Context, Done, Job, Outcome, Refused};
 use serde_json::json;
+use shuntyard_core::pack::outside::{PathKind, Place, outside};
 use std::path::{Path, PathBuf};
-use switchyard_core::pack::outside::{PathKind, Place, outside};
 
 const MOST_LINES: usize = 2000;
 

@@ -3,8 +3,8 @@
 
 use super::{Context, Done, Outcome};
 use serde_json::json;
+use shuntyard_core::pack::wildcard::matches;
 use std::path::{Path, PathBuf};
-use switchyard_core::pack::wildcard::matches;
 
 const MOST: usize = 100;
 

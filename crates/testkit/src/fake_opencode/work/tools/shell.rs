@@ -3,8 +3,8 @@
 use super::{Context, Done, Outcome, files::away};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
+use shuntyard_core::pack::{outside::PathKind, shell::split};
 use std::{io, path::Path, process::Stdio, time::Duration};
-use switchyard_core::pack::{outside::PathKind, shell::split};
 use tokio::{
     io::AsyncReadExt,
     process::{Child, Command},

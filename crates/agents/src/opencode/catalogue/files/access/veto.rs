@@ -16,8 +16,8 @@ use super::{
     options::ProviderOptions,
 };
 use serde_json::{Map, Value};
+use shuntyard_core::ModelRef;
 use std::path::{Path, PathBuf};
-use switchyard_core::ModelRef;
 
 /// Providers for which OpenCode has code of its own: another protocol, another kind of login, an address that it
 /// builds, or headers that name it as the caller.

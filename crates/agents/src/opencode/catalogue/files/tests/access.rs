@@ -170,7 +170,7 @@ fn each_reason_is_told() {
             "one/m",
             Ok("ok"),
         ),
-        ("our agent", known().config(json!({"agent": {"switchyard-text": {}}})), "one/m", option("agent")),
+        ("our agent", known().config(json!({"agent": {"shuntyard-text": {}}})), "one/m", option("agent")),
         ("a broken file", known().config(json!([])), "one/m", Err(NoAccess::Unreadable)),
         ("broken logins", known().logins(json!([])), "one/m", Err(NoAccess::Unreadable)),
         ("a broken catalogue", known().cache(json!({"one": 3})), "one/m", Err(NoAccess::Unreadable)),

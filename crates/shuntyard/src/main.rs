@@ -1,0 +1,7 @@
+//! The one binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    shuntyard::main()
+}

@@ -1,0 +1,13 @@
+//! What every tool works with.
+
+use super::fence::Fence;
+use shuntyard_engine::{Context, jobs::Bell};
+use std::sync::Arc;
+
+/// Shared by all sessions of a server.
+#[derive(Debug, Clone)]
+pub struct Yard {
+    pub context: Arc<Context>,
+    pub bell: Bell,
+    pub fence: Fence,
+}

@@ -1,7 +1,0 @@
-//! The one binary.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    switchyard::main()
-}
