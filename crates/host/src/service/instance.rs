@@ -63,7 +63,7 @@ mod tests {
             ("/home/ann/.local/share/shuntyard/", None),
             ("/srv/Two Yards", Some("two-yards-f44afe8f")),
             ("/srv//Two Yards/", Some("two-yards-f44afe8f")),
-            ("/srv/xdg/shuntyard", Some("xdg-37e303da")),
+            ("/srv/xdg/shuntyard", Some("xdg-1874563e")),
             ("/数/据", Some("30be6b93")),
         ];
         for (data_dir, expected) in table {
