@@ -75,7 +75,7 @@ fn tasks() -> [TaskRecord; 4] {
     };
     let record =
         |number, version, task| TaskRecord { task, number, version, open_blockers: 0, paused: false, receipt: None };
-    let delivered = Delivered::Branch { branch: "shuntyard/t001".into(), head: "abc".into() };
+    let delivered = Delivered::Branch { branch: "switchyard/t001".into(), head: "abc".into() };
     let done = Task {
         state: State::Done { delivered },
         tally: Tally { tries: 1, ..Tally::default() },
@@ -163,7 +163,7 @@ fn runs() -> [RunRecord; 3] {
         lease_until: T + 68_000_000,
         ended_at: Some(T + 9_000_000),
         worktree: Some("/trees/t001".into()),
-        branch: Some("shuntyard/t001".into()),
+        branch: Some("switchyard/t001".into()),
         base: Some("0123".into()),
         outcome: Some("approved".into()),
         failure_mode: Some(FailureMode::Logic),
