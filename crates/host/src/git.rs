@@ -17,6 +17,7 @@ mod diff;
 mod environment;
 mod excerpt;
 mod footprint;
+mod former_name;
 mod forward;
 mod held;
 mod hold;

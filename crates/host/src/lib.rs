@@ -6,6 +6,7 @@ pub mod bounded;
 pub mod clock;
 pub mod day;
 pub mod detached;
+pub mod former_name;
 pub mod git;
 pub mod guard;
 pub mod guarded;

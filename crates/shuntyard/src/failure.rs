@@ -6,7 +6,7 @@ use shuntyard_core::{ErrorClass, route::RouteError};
 use shuntyard_engine::{
     dispatch::{ErrorReport, Refusal},
     server::ServerError,
-    supervise::{AddError, ChangeError, VerifyError},
+    supervise::{AddError, AdoptError, ChangeError, VerifyError},
 };
 use shuntyard_store::{ErrorKind, StoreError};
 use std::fmt::Display;
@@ -218,6 +218,19 @@ impl From<Refusal> for Failure {
                 Some(class) => Self::classed(class, message),
                 None => Self::usage(message, "see `shuntyard task-types`, `shuntyard tiers` and `shuntyard tags`"),
             },
+        }
+    }
+}
+
+impl From<AdoptError> for Failure {
+    fn from(error: AdoptError) -> Self {
+        match error {
+            AdoptError::Store(error) => error.into(),
+            AdoptError::Mark { path, source } => {
+                let message = format!("{} cannot be removed: {source}", path.display());
+                Self::unavailable("host", message, "remove it, then run the command again")
+            }
+            AdoptError::Interrupted(error) => Self::unavailable("host", error, "run the command again"),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! Reads the configuration files and variables, opens the store, and makes the context of a command.
 
-use crate::{ahead, failure::Failure, inside::as_outside};
+use crate::{ahead, failure::Failure, inside::as_outside, ui};
 use secrecy::SecretString;
 use shuntyard_core::config::{Layer, Layered, Origin, overrides_from_variables};
-use shuntyard_engine::{Context, direct::Exchange};
-use shuntyard_host::{git::MISLEADING, paths::Paths};
+use shuntyard_engine::{Context, direct::Exchange, supervise::adopt_repositories};
+use shuntyard_host::{
+    former_name::{adopt_directories, present_name},
+    git::MISLEADING,
+    paths::Paths,
+};
 use shuntyard_store::sqlite::SqliteStore;
 use std::{
     collections::BTreeMap,
@@ -90,7 +94,7 @@ impl Settings {
         })?;
         let server_password =
             self.environment.get("SHUNTYARD_OPENCODE_PASSWORD").map(|password| SecretString::from(password.clone()));
-        Ok(Context {
+        let context = Context {
             exchange: Exchange::default(),
             store: Arc::new(store),
             store_path,
@@ -100,7 +104,11 @@ impl Settings {
             environment: self.environment,
             program,
             server_password,
-        })
+        };
+        for message in adopt_repositories(&context).await? {
+            ui::warn(&message);
+        }
+        Ok(context)
     }
 
     pub fn store_path(&self) -> Result<PathBuf, Failure> {
@@ -132,9 +140,30 @@ fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
         .filter(|(name, _)| !MISLEADING.iter().any(|misleading| name == misleading))
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let environment = as_outside(environment);
+    let environment = with_former_variables(as_outside(environment));
     let paths = Paths::new(|name| environment.get(name).map(OsString::from)).map_err(Failure::configuration)?;
+    let messages = adopt_directories(&paths).map_err(|error| {
+        let hint = "move ~/.local/share/switchyard and ~/.config/switchyard to their new name yourself";
+        Failure::unavailable("host", format!("data of the former name Switchyard cannot be moved: {error}"), hint)
+    })?;
+    messages.iter().for_each(|message| ui::note(message));
     Ok((environment, paths))
+}
+
+/// A variable of the former name counts as long as the present one is not set.
+fn with_former_variables(mut environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let former: Vec<(String, String)> = environment
+        .keys()
+        .filter(|name| name.starts_with("SWITCHYARD_"))
+        .filter_map(|name| Some((name.clone(), present_name(name)?)))
+        .collect();
+    for (former, present) in former {
+        if let Some(value) = environment.remove(&former).filter(|_| !environment.contains_key(&present)) {
+            ui::warn(&format!("{former} is the former name of {present}; rename it"));
+            environment.insert(present, value);
+        }
+    }
+    environment
 }
 
 /// The files, from the weakest to the strongest.
@@ -172,7 +201,12 @@ fn above_files(environment: &BTreeMap<String, String>, overrides: &Overrides) ->
 fn repository_config() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let root = here.ancestors().find(|level| level.join(".git").exists())?;
-    Some(root.join(".shuntyard"))
+    let (directory, former) = (root.join(".shuntyard"), root.join(".switchyard"));
+    if former.join("config.toml").is_file() && !directory.exists() {
+        ui::warn(&format!("{} has the former name of this program; rename it to .shuntyard", former.display()));
+        return Some(former);
+    }
+    Some(directory)
 }
 
 fn optional_file(path: &Path) -> Result<Option<Layer>, Failure> {

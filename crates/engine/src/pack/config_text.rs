@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use shuntyard_core::pack::jsonc::{JsoncError, remove_empty, remove_value, set_value, value_at};
+use shuntyard_host::former_name::former_name;
 
 const SECTION: &str = "mcp";
 const NAME: &str = "shuntyard";
@@ -31,6 +32,16 @@ pub fn register(text: &str, value: &Value) -> Result<Registered, ConfigTextError
     let made_section = value_at(text, &[SECTION])?.is_none();
     let text = set_value(text, &[SECTION, NAME], value)?;
     Ok(Registered { text, made_section })
+}
+
+/// The text with the entry under our name that it has under the former one; `None` when it has no such entry.
+pub fn with_present_name(text: &str, value: &Value) -> Result<Option<String>, ConfigTextError> {
+    let former = former_name(NAME);
+    if value_at(text, &[SECTION, &former])?.as_ref() != Some(value) {
+        return Ok(None);
+    }
+    let text = set_value(text, &[SECTION, NAME], value)?;
+    Ok(Some(remove_value(&text, &[SECTION, &former])?))
 }
 
 /// Takes the entry out, and the section too if it was made for it and has nothing else in it.

@@ -6,6 +6,7 @@ use super::{
     config::{self, ConfigStep},
     disk::Disk,
     error::PackError,
+    former_name::adopt_former,
     found::{Before, Found, hash},
     intent::Intent,
     manifest::{Entry, Manifest, State, installed},
@@ -48,6 +49,7 @@ pub(super) fn install_on(
         Run::Dry => None,
     };
     if order.run == Run::Real {
+        adopt_former(disk, place)?;
         finish_restore(disk, place)?;
         Intent::read(place).sweep(disk, place)?;
     }

@@ -3,6 +3,7 @@
 use super::{
     disk::Disk,
     error::PackError,
+    former_name::former_manifest,
     found::{Before, Found},
     place::Place,
     trust::trusted,
@@ -109,7 +110,7 @@ impl Manifest {
 /// What is installed in a place, if anything is.
 pub fn installed(place: &Place) -> Result<Option<Manifest>, PackError> {
     let path = place.manifest();
-    let Found::File { bytes, .. } = Found::at(&path)? else { return Ok(None) };
+    let Found::File { bytes, .. } = Found::at(&path)? else { return former_manifest(place) };
     parsed(place, &bytes).map(Some)
 }
 

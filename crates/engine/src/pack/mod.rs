@@ -11,6 +11,7 @@ mod config_text;
 pub(crate) mod diff;
 pub(crate) mod disk;
 mod error;
+mod former_name;
 mod found;
 mod install;
 mod intent;

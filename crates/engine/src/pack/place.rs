@@ -1,7 +1,7 @@
 //! Where a pack goes, and where what is kept about that lies.
 
 use super::{Part, error::PackError, found::hash};
-use shuntyard_host::paths::private_dir;
+use shuntyard_host::{former_name::former_name, paths::private_dir};
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
@@ -70,6 +70,11 @@ impl Place {
         self.root.join(MANIFEST)
     }
 
+    /// The manifest of a pack that was installed under the program's former name.
+    pub(super) fn former_manifest(&self) -> PathBuf {
+        self.root.join(former_name(MANIFEST))
+    }
+
     /// The configuration to edit: of those that are there the one that OpenCode reads last, else a new one.
     ///
     /// A link is followed, because the file that it leads to is the one that the user keeps.
@@ -98,6 +103,14 @@ impl Place {
     pub(super) fn may_have_made(&self, directory: &Path) -> bool {
         let of_pack = || Part::ALL.iter().any(|part| directory == self.root.join(part.directory()));
         directory.is_absolute() && (self.root.starts_with(directory) || of_pack())
+    }
+
+    /// Where the backups were while the data directory had the former name.
+    pub(super) fn former_backups(&self) -> PathBuf {
+        let data_dir = self.keep.ancestors().nth(2).unwrap_or(&self.keep);
+        let below = self.keep.strip_prefix(data_dir).unwrap_or(&self.keep);
+        let name = data_dir.file_name().unwrap_or_default().to_string_lossy();
+        data_dir.with_file_name(former_name(&name)).join(below).join("backups")
     }
 
     pub(super) fn backups(&self) -> PathBuf {

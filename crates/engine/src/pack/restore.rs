@@ -8,6 +8,7 @@ use super::{
     config::ConfigUndo,
     disk::Disk,
     error::PackError,
+    former_name::adopt_former,
     found::{Before, Found},
     intent::Intent,
     judge::{Judged, judge},
@@ -60,6 +61,7 @@ pub(super) fn restore_on(
         Run::Dry => None,
     };
     if run == Run::Real {
+        adopt_former(disk, place)?;
         finish_restore(disk, place)?;
     }
     let name = choose(place, name)?;

@@ -5,6 +5,7 @@ use super::{
     config::{self, ConfigUndo},
     disk::Disk,
     error::PackError,
+    former_name::adopt_former,
     found::Found,
     intent::Intent,
     manifest::{Manifest, State, installed},
@@ -34,6 +35,7 @@ pub(super) fn uninstall_on(
         Run::Dry => None,
     };
     if run == Run::Real {
+        adopt_former(disk, place)?;
         finish_restore(disk, place)?;
         Intent::read(place).sweep(disk, place)?;
     }

@@ -4,7 +4,7 @@ use super::{Place, ServiceError, cron, launchd, systemd};
 use serde::Serialize;
 use shuntyard_core::redact::redact;
 use shuntyard_host::{
-    service::{MARK, Manager, cron::Crontab, in_property_list, in_unit},
+    service::{Manager, cron::Crontab, in_property_list, in_unit, is_marked},
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
 use std::{fmt, fs, path::Path};
@@ -93,7 +93,7 @@ fn foreign(directory: &Path, ending: &str, look: impl Fn(&str) -> Option<String>
     let paths = entries.map(|entry| entry.path()).filter(|path| path.to_string_lossy().ends_with(ending));
     let mut found: Vec<Duplicate> = paths
         .filter_map(|path| {
-            let text = read_text(&path, MOST_CONFIG_BYTES).ok().filter(|text| !text.contains(MARK))?;
+            let text = read_text(&path, MOST_CONFIG_BYTES).ok().filter(|text| !is_marked(text))?;
             Some(Duplicate::ByHand { place: path.display().to_string(), text: without_values(&look(&text)?) })
         })
         .collect();

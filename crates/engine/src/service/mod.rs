@@ -94,7 +94,17 @@ pub fn install(
     };
     change.warnings.splice(0..0, warnings);
     plan::perform(&change, &tools, mode)?;
+    change.steps.extend(remove_former(surroundings, &tools, mode)?);
     Ok(Installed { manager, work, instance: service.instance, change })
+}
+
+/// Removes what was installed for this instance under the program's former name. Returns the steps.
+fn remove_former(surroundings: &Surroundings, tools: &Tools, mode: Mode) -> Result<Vec<Step>, ServiceError> {
+    let instance = Instance::former(&surroundings.paths.data_dir, surroundings.home()?);
+    let place = Place { surroundings, tools, instance: &instance };
+    let (_, change) = plan_uninstall(place, None)?;
+    plan::perform(&change, tools, mode)?;
+    Ok(change.steps)
 }
 
 /// Removes what [`install`] made for this instance: with one manager, or wherever it is.
@@ -106,6 +116,18 @@ pub fn uninstall(
     let tools = Tools::new(&surroundings.environment);
     let instance = surroundings.instance()?;
     let place = Place { surroundings, tools: &tools, instance: &instance };
+    let (managers, mut whole) = plan_uninstall(place, manager)?;
+    plan::perform(&whole, &tools, mode)?;
+    let former = remove_former(surroundings, &tools, mode)?;
+    if !former.is_empty() {
+        whole.outcome = Outcome::Removed;
+        whole.steps.extend(former);
+    }
+    Ok((managers, whole))
+}
+
+/// Without a manager, wherever something is installed.
+fn plan_uninstall(place: Place<'_>, manager: Option<Manager>) -> Result<(Vec<Manager>, Change), ServiceError> {
     let mut whole = Change::nothing(Outcome::Absent);
     let mut managers = Vec::new();
     for candidate in Manager::ALL.into_iter().filter(|candidate| manager.is_none_or(|manager| manager == *candidate)) {
@@ -128,7 +150,6 @@ pub fn uninstall(
         whole.steps.extend(planned.steps);
         whole.warnings.extend(planned.warnings);
     }
-    plan::perform(&whole, &tools, mode)?;
     Ok((managers, whole))
 }
 

@@ -2,7 +2,7 @@
 
 use super::ServiceError;
 use shuntyard_host::{
-    service::MARK,
+    service::is_marked,
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
 use std::path::Path;
@@ -18,7 +18,7 @@ pub enum Found {
 impl Found {
     pub fn at(path: &Path) -> Self {
         match read_text(path, MOST_CONFIG_BYTES) {
-            Ok(text) if text.contains(MARK) => Self::Ours(text),
+            Ok(text) if is_marked(&text) => Self::Ours(text),
             // A link that leads nowhere is there as well.
             Err(error) if error.is_absent() && path.symlink_metadata().is_err() => Self::Absent,
             Ok(_) | Err(_) => Self::Foreign,

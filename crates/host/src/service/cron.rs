@@ -6,6 +6,9 @@ use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, runs_shuntyard
 
 const BEGIN: &str = "# shuntyard begin";
 const END: &str = "# shuntyard end";
+/// Of a block that was written under the program's former name.
+const FORMER_BEGIN: &str = "# switchyard begin";
+const FORMER_END: &str = "# switchyard end";
 
 /// Some crons take no longer command.
 pub const SURE_LENGTH: usize = 990;
@@ -64,11 +67,14 @@ impl<'a> Crontab<'a> {
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let number = index + 1;
             let marker = str::from_utf8(line).unwrap_or_default().trim_end();
-            let is = |kind: &str| marker == kind || marker.strip_prefix(kind).is_some_and(|rest| rest.starts_with(' '));
-            match (open, is(BEGIN), is(END)) {
+            let rest_of =
+                |kind: &str| marker.strip_prefix(kind).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+            let begins = rest_of(BEGIN).or_else(|| rest_of(FORMER_BEGIN)).is_some();
+            let ends = rest_of(END).or_else(|| rest_of(FORMER_END)).is_some();
+            match (open, begins, ends) {
                 (None, false, false) => pieces.push(Piece::Line(line)),
                 (None, true, _) => open = Some((marker, start, number)),
-                (Some((begin, from, _)), _, true) if begin[BEGIN.len()..] == marker[END.len()..] => {
+                (Some((begin, from, _)), _, true) if begin.replacen(" begin", " end", 1) == marker => {
                     pieces.push(Piece::Block { begin, bytes: &bytes[from..start + line.len()] });
                     open = None;
                 }

@@ -1,35 +1,66 @@
 //! Which of several Shuntyards on one account is meant. Each has a data directory of its own, so that names it.
 
+use crate::former_name::former_name;
 use std::path::{Path, PathBuf};
 
-/// Empty for the usual data directory; otherwise a suffix for names.
+/// A directory of this name says nothing about whose data it has.
+const NAMES: [&str; 2] = ["shuntyard", "switchyard"];
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Instance(Option<String>);
+pub struct Instance {
+    /// None for the usual data directory.
+    suffix: Option<String>,
+    product: Product,
+}
+
+/// Under which name of the program something was installed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Product {
+    #[default]
+    Present,
+    Former,
+}
 
 impl Instance {
     #[must_use]
     pub fn of(data_dir: &Path, home: &Path) -> Self {
+        let product = Product::Present;
         if data_dir == home.join(".local/share/shuntyard") {
-            return Self(None);
+            return Self { suffix: None, product };
         }
         // The same directory can be written in several ways.
         let data_dir: PathBuf = data_dir.components().collect();
         let names = data_dir.iter().rev().filter_map(|part| part.to_str());
-        let name = names.map(plain).find(|name| !name.is_empty() && name != "shuntyard").unwrap_or_default();
+        let name =
+            names.map(plain).find(|name| !name.is_empty() && !NAMES.contains(&name.as_str())).unwrap_or_default();
         let separator = if name.is_empty() { "" } else { "-" };
-        Self(Some(format!("{name}{separator}{:08x}", hash(data_dir.as_os_str().as_encoded_bytes()))))
+        let suffix = format!("{name}{separator}{:08x}", hash(data_dir.as_os_str().as_encoded_bytes()));
+        Self { suffix: Some(suffix), product }
+    }
+
+    /// The same as it was called when the program had its former name.
+    #[must_use]
+    pub fn former(data_dir: &Path, home: &Path) -> Self {
+        let usual = data_dir.file_name().is_some_and(|name| name == "shuntyard");
+        let former = if usual { data_dir.with_file_name("switchyard") } else { data_dir.to_path_buf() };
+        let suffix = if former == home.join(".local/share/switchyard") { None } else { Self::of(&former, home).suffix };
+        Self { suffix, product: Product::Former }
     }
 
     #[must_use]
     pub fn suffix(&self) -> Option<&str> {
-        self.0.as_deref()
+        self.suffix.as_deref()
     }
 
-    /// `base`, or `base`, the separator and the suffix.
+    /// `base`, or `base`, the separator and the suffix; with the name that the program had.
     #[must_use]
     pub fn name(&self, base: &str, separator: char) -> String {
-        match &self.0 {
-            None => base.to_owned(),
+        let base = match self.product {
+            Product::Present => base.to_owned(),
+            Product::Former => former_name(base),
+        };
+        match &self.suffix {
+            None => base,
             Some(suffix) => format!("{base}{separator}{suffix}"),
         }
     }
@@ -53,7 +84,7 @@ mod tests {
     use super::*;
 
     fn suffix(data_dir: &str) -> Option<String> {
-        Instance::of(Path::new(data_dir), Path::new("/home/ann")).0
+        Instance::of(Path::new(data_dir), Path::new("/home/ann")).suffix
     }
 
     #[test]
@@ -74,7 +105,20 @@ mod tests {
 
     #[test]
     fn the_suffix_stands_in_names() {
-        assert_eq!(Instance(None).name("shuntyard", '-'), "shuntyard");
-        assert_eq!(Instance(Some("two-1".into())).name("shuntyard", '.'), "shuntyard.two-1");
+        let two = |product| Instance { suffix: Some("two-1".into()), product };
+        assert_eq!(Instance::default().name("shuntyard", '-'), "shuntyard");
+        assert_eq!(two(Product::Present).name("shuntyard", '.'), "shuntyard.two-1");
+        assert_eq!(two(Product::Former).name("shuntyard-pulse", '-'), "switchyard-pulse-two-1");
+    }
+
+    /// As the program named them while it had that name.
+    #[test]
+    fn the_former_names_are_known() {
+        let former =
+            |data_dir: &str| Instance::former(Path::new(data_dir), Path::new("/home/ann")).name("shuntyard", '-');
+        assert_eq!(former("/home/ann/.local/share/shuntyard"), "switchyard");
+        let of_former = format!("{:08x}", hash(b"/srv/xdg/switchyard"));
+        assert_eq!(former("/srv/xdg/shuntyard"), format!("switchyard-xdg-{of_former}"));
+        assert_eq!(former("/srv/Two Yards"), "switchyard-two-yards-f44afe8f");
     }
 }

@@ -15,10 +15,17 @@ pub use by_hand::{in_property_list, in_unit, runs_shuntyard};
 pub use environment::{LeftOut, left_out, variables};
 pub use instance::Instance;
 
+use crate::former_name::former_name;
 use serde::Serialize;
 
 /// The second half of every text that we write; a file without it is somebody else's.
 pub const MARK: &str = "made by `shuntyard service install`; `shuntyard service uninstall` removes it";
+
+/// Whether one of our texts is this, also one that was written under the program's former name.
+#[must_use]
+pub fn is_marked(text: &str) -> bool {
+    text.contains(MARK) || text.contains(&former_name(MARK))
+}
 
 /// How often a pass is made where no supervisor runs all the time.
 pub const MINUTES: u32 = 2;

@@ -49,7 +49,10 @@ impl Scene {
             let output = std::process::Command::new("ps").args(["-o", "args=", "-p", &pid]).output().unwrap();
             String::from_utf8_lossy(&output.stdout).trim().to_owned()
         };
-        self.processes().into_iter().filter(|process| command_line(process).split(' ').next() == Some(program)).collect()
+        self.processes()
+            .into_iter()
+            .filter(|process| command_line(process).split(' ').next() == Some(program))
+            .collect()
     }
 
     /// Waits until that many copies of the program run, and names them.

@@ -31,6 +31,7 @@ mod failures;
 mod fakes;
 mod fallback;
 mod findings;
+mod former_name;
 mod judge;
 mod kills;
 mod mcp;

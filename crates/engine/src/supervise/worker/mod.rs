@@ -42,7 +42,7 @@ pub use verify::{Verified, VerifyError, verify};
 
 pub(crate) use deliver::publish_unfinished;
 pub(crate) use gh::Gh;
-pub(crate) use place::{git, owner_of};
+pub(crate) use place::{git, owner_of, worktrees};
 
 /// Removes what a settled task has left in the file system, as far as nothing is lost by that.
 pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, String> {

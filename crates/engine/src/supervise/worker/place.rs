@@ -111,7 +111,7 @@ pub(super) fn root(context: &Context, task: &Task) -> PathBuf {
     worktrees(context).join(format!("{name}-{}", short_hash(&task.spec.repository)))
 }
 
-fn worktrees(context: &Context) -> PathBuf {
+pub(crate) fn worktrees(context: &Context) -> PathBuf {
     match context.config.supervise.worktrees.as_str() {
         "" => context.paths.data_dir.join("worktrees"),
         directory => PathBuf::from(directory),

@@ -290,6 +290,6 @@ fn replace_file(place: &Path, bytes: &[u8]) -> Result<(), GitError> {
     write().map_err(|source| file_error("write", place, source))
 }
 
-fn file_error(what: &str, path: &Path, source: io::Error) -> GitError {
+pub(crate) fn file_error(what: &str, path: &Path, source: io::Error) -> GitError {
     GitError::Run { command: format!("{what} {}", path.display()), source }
 }

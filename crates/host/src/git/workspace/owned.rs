@@ -359,7 +359,7 @@ impl Git {
         Ok(text.lines().filter_map(|line| line.rsplit_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
     }
 
-    pub(super) fn fetch_refs_into(&self, at: &Path, from: &Path, refspecs: &[String]) -> Result<(), GitError> {
+    pub(in crate::git) fn fetch_refs_into(&self, at: &Path, from: &Path, refspecs: &[String]) -> Result<(), GitError> {
         let mut args = within(at, &FETCH);
         args.extend([std::ffi::OsStr::new("--"), from.as_os_str()]);
         args.extend(refspecs.iter().map(std::ffi::OsStr::new));

@@ -6,5 +6,5 @@
 mod cron;
 mod launchd;
 mod refusals;
-mod station;
+pub mod station;
 mod systemd;

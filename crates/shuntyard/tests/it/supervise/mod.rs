@@ -36,6 +36,6 @@ mod setups;
 mod spec_run;
 mod unfinished;
 mod unknown_costs;
-mod yard;
+pub mod yard;
 
 pub use yard::Yard;
