@@ -1,6 +1,6 @@
 //! Contests that were held: what they advise a choice, and how those of prompts are kept.
 
-use crate::{Context, classification::classified_before, dispatch::Options, experience::repository_name};
+use crate::{Context, classification::classified_before, experience::repository_name};
 use serde_json::json;
 use shuntyard_core::{
     ModelRef,
@@ -52,13 +52,13 @@ fn read(record: ContestRecord) -> HeldContest {
 pub(crate) async fn record_prompt(
     context: &Context,
     question: &Request,
-    options: &Options,
+    task_type: Option<&str>,
     answers: &[(String, ModelRef)],
     (judge, judgement): (&str, &Judgement),
 ) {
     let Decision::Winner { target, unmoved } = judgement.decision else { return };
     let looks = || classified_before(context, &question.prompt, question.images.len()).task_type;
-    let Some(task_type) = options.task_type.clone().or_else(looks) else { return };
+    let Some(task_type) = task_type.map(str::to_owned).or_else(looks) else { return };
     let Some((_, winner)) = answers.get(target) else { return };
     let entries = answers.iter().zip(0..).map(|((_, model), place)| {
         json!({"model": model.to_string(), "score": judgement.scores.get(&place), "won": place == target})

@@ -1,6 +1,6 @@
 //! What every use case needs: the store, the settings, the places, and the caller's environment.
 
-use crate::direct::Exchange;
+use crate::direct_cache::DirectCache;
 use secrecy::SecretString;
 use shuntyard_core::config::Config;
 use shuntyard_host::paths::Paths;
@@ -22,7 +22,7 @@ pub struct Context {
     /// Where each setting was set, unless it is built in.
     pub origins: BTreeMap<String, String>,
     /// What direct calls share.
-    pub exchange: Exchange,
+    pub direct: DirectCache,
 }
 
 impl Context {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use shuntyard_agents::opencode::ApiError;
 use shuntyard_core::{ErrorClass, route::RouteError};
 use shuntyard_engine::{
-    dispatch::{ErrorReport, Refusal},
-    server::ServerError,
+    dispatch::ErrorReport,
+    refusal::{Refusal, ServerError},
     supervise::{AddError, AdoptError, ChangeError, VerifyError},
 };
 use shuntyard_store::{ErrorKind, StoreError};

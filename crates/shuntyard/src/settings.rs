@@ -3,7 +3,7 @@
 use crate::{ahead, failure::Failure, inside::as_outside, ui};
 use secrecy::SecretString;
 use shuntyard_core::config::{Layer, Layered, Origin, overrides_from_variables};
-use shuntyard_engine::{Context, direct::Exchange, supervise::adopt_repositories};
+use shuntyard_engine::{Context, direct_cache::DirectCache, supervise::adopt_repositories};
 use shuntyard_host::{
     former_name::{adopt_directories, present_name},
     git::MISLEADING,
@@ -95,7 +95,7 @@ impl Settings {
         let server_password =
             self.environment.get("SHUNTYARD_OPENCODE_PASSWORD").map(|password| SecretString::from(password.clone()));
         let context = Context {
-            exchange: Exchange::default(),
+            direct: DirectCache::default(),
             store: Arc::new(store),
             store_path,
             origins: set_somewhere(&self.layered),

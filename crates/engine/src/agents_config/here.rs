@@ -2,7 +2,7 @@
 
 use crate::{
     Context,
-    dispatch::Refusal,
+    refusal::Refusal,
     server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
 };
 use shuntyard_agents::opencode::{AgentDetails, Client};

@@ -4,8 +4,9 @@ use super::here::Desk;
 use crate::{
     Context,
     budget::{self, Concern, Planned, reserve_for},
-    dispatch::{Refusal, fresh_message_id},
+    dispatch::fresh_message_id,
     owner::this_process,
+    refusal::Refusal,
 };
 use serde_json::json;
 use shuntyard_agents::opencode::{Approach, NewSession, PermissionRule, Said, read_tree, stop_sessions};

@@ -7,7 +7,7 @@ use super::{
     probe::{Asking, Probe, probe},
     resolve_named,
 };
-use crate::{Context, dispatch::Refusal};
+use crate::{Context, refusal::Refusal};
 use serde::Serialize;
 use shuntyard_agents::opencode::{AgentDetails, AgentMode, Approach, launch::TEXT_AGENT};
 use shuntyard_core::{

@@ -6,7 +6,7 @@ use crate::{
     budget::Purse,
     catalogue::Refresh,
     choose::{Decision, Task, decide},
-    dispatch::Refusal,
+    refusal::Refusal,
 };
 use serde::Serialize;
 use shuntyard_core::{

@@ -121,7 +121,7 @@ fn told(class: ErrorClass, source: HealthSource) -> Option<HealthStatus> {
 }
 
 /// How long a finding stands: limits pass soon, and so may a stall.
-pub(super) fn ttl(config: &Config, status: HealthStatus) -> Duration {
+pub(crate) fn ttl(config: &Config, status: HealthStatus) -> Duration {
     let Limit(lasts) = match status {
         HealthStatus::RateLimited => config.availability.limit_ttl,
         HealthStatus::Available | HealthStatus::Unavailable | HealthStatus::KeyInvalid | HealthStatus::KeyMissing => {
@@ -131,7 +131,7 @@ pub(super) fn ttl(config: &Config, status: HealthStatus) -> Duration {
     lasts.unwrap_or_default()
 }
 
-pub(super) fn later(now: i64, by: Duration) -> i64 {
+pub(crate) fn later(now: i64, by: Duration) -> i64 {
     now.saturating_add(i64::try_from(by.as_micros()).unwrap_or(i64::MAX))
 }
 

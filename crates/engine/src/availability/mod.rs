@@ -1,12 +1,10 @@
 //! Who can answer now: read from the store before a choice, and written to it after every attempt, so that what one
 //! process has met keeps all others away.
 
-mod feed;
-mod probe;
+pub(crate) mod feed;
 mod renewed;
 
 pub use feed::{Observed, observe};
-pub use probe::{Check, Freshness, check};
 pub(crate) use renewed::note_refused_key;
 
 use crate::Context;

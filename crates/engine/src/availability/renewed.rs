@@ -3,7 +3,7 @@
 //! models.
 
 use super::Known;
-use crate::{Context, catalogue::places};
+use crate::{Context, opencode_files::places};
 use serde::{Deserialize, Serialize};
 use shuntyard_agents::opencode::catalogue::credential_stamp;
 use shuntyard_core::route::{HealthStatus, Trigger};

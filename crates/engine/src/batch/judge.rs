@@ -64,7 +64,7 @@ pub async fn judge(
     batch.summary.cost_usd = sum([batch.summary.cost_usd, cost.as_usd()]);
     batch.summary.cost_known &= cost_known;
     let asked = judge.map_or(name, |judge| judge.to_string());
-    contests::record_prompt(context, question, options, &answers, (&asked, &judgement)).await;
+    contests::record_prompt(context, question, options.task_type.as_deref(), &answers, (&asked, &judgement)).await;
     JudgeReport::new(asked, &judgement, &names, (cost.as_usd(), cost_known))
 }
 

@@ -16,8 +16,8 @@ pub use targets::{Target, Targets, expand, expand_for};
 
 use crate::{
     Context,
-    direct::Company,
-    dispatch::{Options, Refusal, dispatch},
+    dispatch::{Options, dispatch, transport::Company},
+    refusal::Refusal,
 };
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use shuntyard_agents::opencode::Sink;

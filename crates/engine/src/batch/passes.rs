@@ -2,8 +2,10 @@
 
 use crate::{
     Context,
-    dispatch::{DispatchReport, Options},
-    structured::{Asked, ask},
+    dispatch::{
+        DispatchReport, Options,
+        structured::{Asked, ask},
+    },
 };
 use shuntyard_core::{
     ModelRef, Nano, Usage,

@@ -1,7 +1,10 @@
 //! What a batch came to, in the form that scripts rely on.
 
 use super::Target;
-use crate::dispatch::{DispatchReport, ErrorReport, Refusal, Status};
+use crate::{
+    dispatch::{DispatchReport, ErrorReport, Status},
+    refusal::Refusal,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use shuntyard_core::{ErrorClass, Nano, Usage};

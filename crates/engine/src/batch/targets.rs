@@ -5,7 +5,8 @@ use crate::{
     budget::Purse,
     catalogue::Refresh,
     choose::surroundings_for,
-    dispatch::{ChosenFor, Refusal},
+    dispatch::{ChosenFor, transport::close_abandoned},
+    refusal::Refusal,
 };
 use shuntyard_core::{
     ModelRef,
@@ -54,7 +55,7 @@ pub async fn expand_for<'a>(
     purse: impl Into<Purse<'a>>,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
     // The limits count what dead processes had reserved; settled first, it counts as exactly as it can be known.
-    context.exchange.sweep(context).await;
+    close_abandoned(context).await;
     let around = surroundings_for(context, directory, Refresh::IfStale, purse.into()).await?;
     match targets {
         Targets::Named(names) => {

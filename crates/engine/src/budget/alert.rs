@@ -3,7 +3,7 @@
 
 use crate::{
     Context,
-    supervise::{Notification, again, notify},
+    notify::{Notification, notify, retry_at},
 };
 use serde_json::Value;
 use shuntyard_core::{
@@ -44,7 +44,7 @@ async fn send(context: &Context, id: i64, at: i64, text: &str) -> Result<()> {
         Ok(result) => context.store.finish_effect(id, now_micros(), &result).await,
         Err(problem) => {
             let now = now_micros();
-            context.store.defer_effect(id, now, &problem, again(1, now)).await
+            context.store.defer_effect(id, now, &problem, retry_at(1, now)).await
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The limits that concern a request, with what counts against each now.
 
-use crate::{Context, dispatch::Refusal};
+use crate::{Context, refusal::Refusal};
 use shuntyard_core::{
     Nano,
     budget::{Billing, Key, Kind, Line, Unit},

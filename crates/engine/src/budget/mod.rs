@@ -9,7 +9,7 @@ pub(crate) use lines::limit_of_task;
 pub use lines::{Concern, day_clock, lines};
 pub(crate) use reserve::{OverBudget, Planned, Reservation, reserve_for};
 
-use crate::{Context, dispatch::Options};
+use crate::Context;
 use serde_json::json;
 use shuntyard_core::{
     budget::{Billing, Kind, Level, Line, Urgency, advise},
@@ -28,12 +28,6 @@ pub struct Purse<'a> {
 impl From<Urgency> for Purse<'_> {
     fn from(urgency: Urgency) -> Self {
         Self { urgency, ..Self::default() }
-    }
-}
-
-impl<'a> From<&'a Options> for Purse<'a> {
-    fn from(options: &'a Options) -> Self {
-        Self { concern: options.concern(), urgency: options.urgency }
     }
 }
 

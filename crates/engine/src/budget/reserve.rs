@@ -5,7 +5,7 @@
 //! settled at until its real cost can be read.
 
 use super::lines::measure_of;
-use crate::{Context, dispatch::Refusal};
+use crate::{Context, refusal::Refusal};
 use shuntyard_core::{
     Nano,
     budget::{

@@ -5,16 +5,14 @@
 //! cloned repository brings, so without being told only directories without settings of their own are asked about,
 //! in their place a neutral one.
 
-use super::{Listed, Origin, Shelf};
+use super::{Extent, Listed, Origin, Shelf};
 use crate::{
     Context,
-    dispatch::Refusal,
+    opencode_files::places,
+    refusal::Refusal,
     server::{Want, acquire, locate_binary, project_stamps, refresh_instance, release},
 };
-use shuntyard_agents::opencode::{
-    ApiError, Client, Endpoint,
-    catalogue::{Places, from_files},
-};
+use shuntyard_agents::opencode::{ApiError, Client, Endpoint, catalogue::from_files};
 use shuntyard_core::DispatchId;
 use shuntyard_host::paths::private_dir;
 use std::{
@@ -34,14 +32,6 @@ pub enum Refresh {
     IfStale,
     /// OpenCode itself is to be asked now.
     Now,
-}
-
-/// How much of it is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    Connected,
-    /// Also what is only known of.
-    All,
 }
 
 pub async fn current(context: &Context, directory: &Path, refresh: Refresh, extent: Extent) -> Result<Listed, Refusal> {
@@ -168,11 +158,6 @@ fn patience(refresh: Refresh, call_timeout: Option<Duration>) -> Duration {
         Refresh::Now => LOOK,
     };
     usual.max(call_timeout.unwrap_or_default())
-}
-
-pub(crate) fn places(context: &Context, directory: &Path) -> Places {
-    let home = context.variable("HOME").map(PathBuf::from).unwrap_or_default();
-    Places { home, variables: context.environment.clone(), directory: directory.to_owned() }
 }
 
 #[cfg(test)]

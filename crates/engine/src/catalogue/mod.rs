@@ -3,13 +3,13 @@
 mod current;
 mod shelf;
 
-pub use current::{Extent, Refresh, at_hand, current};
-pub(crate) use current::{current_on, places};
-pub use shelf::{Listed, Origin};
+pub(crate) use current::current_on;
+pub use current::{Refresh, at_hand, current};
+pub use shelf::{Extent, Listed, Origin};
 
 pub(crate) use shelf::Shelf;
 
-use crate::Context;
+use crate::{Context, opencode_files::places};
 use shuntyard_agents::opencode::{
     ApiError, Client,
     catalogue::{foreign_providers, secret_values, without_secrets},

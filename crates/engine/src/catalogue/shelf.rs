@@ -3,10 +3,10 @@
 //! A copy belongs to what OpenCode would read: the environment's keys, the logins, the configuration of the user and
 //! of the directory. When any of that changes, it is another copy; keys themselves are in none.
 
-use super::Extent;
 use crate::{
     Context,
-    server::{fingerprint, locate_binary, project_stamps, short_hash},
+    hash::short_hash,
+    server::{fingerprint, locate_binary, project_stamps},
 };
 use serde::{Deserialize, Serialize};
 use shuntyard_core::route::Catalogue;
@@ -33,6 +33,14 @@ pub enum Origin {
     Server,
     /// OpenCode's files were read; it may know more.
     Files,
+}
+
+/// How much of it is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Connected,
+    /// Also what is only known of.
+    All,
 }
 
 /// A list of models, and where and when it was read.

@@ -10,8 +10,8 @@ use crate::{
     catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
     classification::classified_before,
     contests,
-    dispatch::Refusal,
     experience::{self, Trying},
+    refusal::Refusal,
     server::project_stamps,
 };
 use shuntyard_core::ModelRef;

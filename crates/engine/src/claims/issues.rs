@@ -6,7 +6,7 @@ use super::{
     shared::Shared,
     write::{Decision, Run, blocking, find, write},
 };
-use crate::{Context, claims::tip::Look, server::short_hash};
+use crate::{Context, claims::tip::Look, hash::short_hash};
 use serde_json::json;
 use shuntyard_core::todo::{Document, Evidence, Field};
 use shuntyard_host::{bounded, clock::now_micros};

@@ -4,7 +4,7 @@
 //! Invariant: it is written down before the claim is shared, so a claim that was shared is always recognised again.
 
 use super::{ClaimFault, line::Line};
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use jiff::Timestamp;
 use shuntyard_core::todo::{Field, Moment, TaskLine};
 use shuntyard_host::clock::now_micros;

@@ -1,7 +1,7 @@
 //! Where a TODO.md is shared: the branch, the remote that has it too, and who writes there.
 
 use super::{ClaimFault, plumbing::remote_head};
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use shuntyard_host::git::{Author, Git, GitError};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Answers about texts that were asked about before, as small files of the user's alone. A failure is kept for a moment,
 //! so that a model that is down delays one request and not each.
 
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use serde_json::{Value, json};
 use shuntyard_core::config::micros;
 use shuntyard_host::{
@@ -20,14 +20,14 @@ const FAILURE: i64 = 60_000_000;
 const MANY: usize = 2000;
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Lookup {
+pub(crate) enum Lookup {
     Answer(Value),
     Failed,
     Nothing,
 }
 
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     file: PathBuf,
     /// Of the model, whatever it was asked.
     failure: PathBuf,
@@ -36,7 +36,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// The same text is another question when the model or the kinds of task are others.
-    pub(super) fn of(context: &Context, text: &str) -> Self {
+    pub(crate) fn of(context: &Context, text: &str) -> Self {
         let config = &context.config;
         let question = json!([config.classifier.model, config.task_types, text]).to_string();
         let directory = context.paths.data_dir.join("classified");
@@ -45,7 +45,7 @@ impl Kept {
         Self { file, failure, keep: micros(config.classifier.keep) }
     }
 
-    pub(super) fn find(&self) -> Lookup {
+    pub(crate) fn find(&self) -> Lookup {
         match read(&self.file, self.keep).map(|mut kept| kept["said"].take()) {
             Some(said) if !said.is_null() => Lookup::Answer(said),
             Some(_) | None if read(&self.failure, FAILURE).is_some() => Lookup::Failed,
@@ -54,7 +54,7 @@ impl Kept {
     }
 
     /// That it cannot be kept only means that it is asked again.
-    pub(super) fn put(&self, said: Option<&Value>) {
+    pub(crate) fn put(&self, said: Option<&Value>) {
         let Some(directory) = self.file.parent() else { return };
         let file = if said.is_some() { &self.file } else { &self.failure };
         let text = json!({"at": now_micros(), "said": said}).to_string();

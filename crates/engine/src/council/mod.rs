@@ -8,8 +8,11 @@ pub use purse::check_purse;
 use crate::{
     Context,
     batch::Gates,
-    dispatch::{Options, Refusal},
-    structured::{Asked, ask},
+    dispatch::{
+        Options,
+        structured::{Asked, ask},
+    },
+    refusal::Refusal,
 };
 use futures_util::future::join_all;
 use serde::Serialize;

@@ -1,12 +1,7 @@
 //! What a council will probably cost, held against the limits before the first call.
 
 use super::Seats;
-use crate::{
-    Context, budget,
-    catalogue::Refresh,
-    choose::surroundings,
-    dispatch::{Options, Refusal},
-};
+use crate::{Context, budget, catalogue::Refresh, choose::surroundings, dispatch::Options, refusal::Refusal};
 use shuntyard_core::{
     Nano,
     budget::{Kind, Line, Unit, Urgency},

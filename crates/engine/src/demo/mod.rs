@@ -28,9 +28,9 @@ pub use task_report::{TaskReport, TryReport};
 
 use crate::{
     Context,
-    direct::Exchange,
-    dispatch::Refusal,
-    server::{ServerError, stop_all},
+    direct_cache::DirectCache,
+    refusal::{Refusal, ServerError},
+    server::stop_all,
     supervise::AddError,
 };
 use environment::hermetic;
@@ -144,7 +144,7 @@ fn prepare(caller: &Context, scratch: &Scratch, binary: &Path, provider: &Provid
     let paths = paths.map_err(|error| DemoError::Scratch(io::Error::other(error)))?;
     scratch.make_repository(&environment)?;
     Ok(Context {
-        exchange: Exchange::default(),
+        direct: DirectCache::default(),
         store: caller.store.clone(),
         store_path: caller.store_path.clone(),
         config: configuration(settings)?,

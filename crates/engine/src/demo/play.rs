@@ -3,7 +3,8 @@
 use super::{Checkout, CostCheck, DemoError, DemoEvent, DemoReport, Scratch, Stage, StageReport, Watcher};
 use crate::{
     Context,
-    dispatch::{Options, Refusal, dispatch},
+    dispatch::{Options, dispatch},
+    refusal::Refusal,
     server::{Want, acquire, release},
 };
 use shuntyard_agents::opencode::Sink;

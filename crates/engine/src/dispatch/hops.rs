@@ -4,54 +4,28 @@
 //! dispatch is one.
 
 use super::{
-    Options, READY_WITHIN,
-    attempt::{Attempt, Outcome, Seat, run_direct, run_on_server},
+    READY_WITHIN,
+    attempt::{Attempt, Outcome, Run, Seat, run_direct, run_on_server},
     notes::{is_total_timeout, note_move, note_other_model, observed},
     prepare::Prepared,
-    refusal::Refusal,
-    station::{Station, late},
+    station::late,
+    transport::Way,
 };
 use crate::{
-    Context,
     availability::{Observed, note_refused_key, observe},
     budget::{OverBudget, Planned, Reservation, reserve_for},
     catalogue,
-    direct::{Way, way},
+    refusal::Refusal,
     server::give_up,
 };
-use shuntyard_agents::opencode::Sink;
 use shuntyard_core::{
-    DispatchId, ErrorClass, ModelRef, Nano,
-    dispatch::{Mode, Request},
+    ErrorClass, Nano,
+    dispatch::Mode,
     duration,
     money::Price,
     route::{Model, Resolution, RouteError, Tried, Trigger, next, resolve},
 };
-use shuntyard_store::HealthSource;
 use std::time::Instant;
-use tokio::sync::OnceCell;
-use tokio_util::sync::CancellationToken;
-
-/// What does not change from one attempt to the next.
-#[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
-    pub(super) context: &'a Context,
-    pub(super) request: &'a Request,
-    pub(super) options: &'a Options,
-    /// The OpenCode server, once one is needed.
-    pub(super) station: &'a OnceCell<Station>,
-    pub(super) id: DispatchId,
-    pub(super) sink: &'a Sink,
-    pub(super) cancel: &'a CancellationToken,
-}
-
-impl Run<'_> {
-    /// How a model is reached.
-    pub(super) fn way(&self, model: &ModelRef) -> Way {
-        let via = self.options.via.unwrap_or_else(|| self.context.config.via(&model.provider));
-        way(self.context, self.request, via, self.options.company, model)
-    }
-}
 
 /// An attempt that has been made, and the choice that led to it.
 #[derive(Debug)]
@@ -294,11 +268,5 @@ fn following(
     match found {
         Ok(found) => Follows::Next(Box::new(found)),
         Err(error) => Follows::Nothing(Some(error.to_string())),
-    }
-}
-
-impl Options {
-    fn source(&self) -> HealthSource {
-        self.observed_as.unwrap_or(HealthSource::Dispatch)
     }
 }

@@ -1,6 +1,6 @@
 //! What an attempt leaves behind for others: what it tells about its provider, and the events of its dispatch.
 
-use super::{attempt::Outcome, hops::Run};
+use super::attempt::{Outcome, Run};
 use crate::availability::Observed;
 use serde_json::json;
 use shuntyard_agents::opencode::{GiveUp, Progress, Timer};

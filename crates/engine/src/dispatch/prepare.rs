@@ -1,14 +1,14 @@
 //! Everything that can be refused before a model is asked.
 
-use super::{Options, SessionModel, hops::Run, refusal::Refusal};
+use super::{Options, SessionModel, attempt::Run};
 use crate::{
     Context,
     availability::{self, Known},
     budget,
     catalogue::{self, Extent, Refresh, Settings, Shelf},
     choose::{Past, question},
-    classification::classified,
     experience::Trying,
+    refusal::Refusal,
     server::{Acquired, project_stamps},
 };
 use shuntyard_agents::opencode::{ApiError, Client};
@@ -66,13 +66,12 @@ pub(super) struct Directory<'a> {
 }
 
 pub(super) async fn prepare(
-    context: &Context,
-    request: &Request,
-    options: &Options,
+    run: Run<'_>,
     client: &Client,
     acquired: &Acquired,
     directory: &Directory<'_>,
 ) -> Result<Prepared, Refusal> {
+    let Run { context, request, options, .. } = run;
     let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, directory.stamps);
     let going_on = going_on(context, request).await;
     let request = going_on.as_ref().unwrap_or(request);
@@ -81,7 +80,7 @@ pub(super) async fn prepare(
     let (known, leading, lines) =
         tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading, limits);
     let (known, wish, lines) = (known?, leading?, lines?);
-    let advice = advised(context, request, options, wish, &lines).await?;
+    let advice = advised(run, request, wish, &lines).await?;
     // Also when everything is refused below, somebody should hear of it.
     let told = budget::alert(context, &lines).await?;
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
@@ -112,17 +111,9 @@ fn explained(mut resolution: Resolution, options: &Options) -> Resolution {
 }
 
 /// Everything that is known before a choice, without the list of models.
-async fn advised(
-    context: &Context,
-    request: &Request,
-    options: &Options,
-    wish: Option<AgentWish>,
-    lines: &[Line],
-) -> Result<Advice, Refusal> {
-    let classified = match options.classify {
-        true => Some(classified(context, &request.prompt, request.images.len(), &request.directory).await),
-        false => None,
-    };
+async fn advised(run: Run<'_>, request: &Request, wish: Option<AgentWish>, lines: &[Line]) -> Result<Advice, Refusal> {
+    let Run { context, options, .. } = run;
+    let classified = run.classified.cloned();
     let budget = budget::advice(context, lines, options.urgency);
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     let trying = if options.urgency == Urgency::Normal { Trying::Allowed } else { Trying::Never };
@@ -143,7 +134,7 @@ pub(super) async fn prepare_alone(run: Run<'_>) -> Result<Option<Prepared>, Refu
     let known = availability::load_for(context, &request.directory, now_micros());
     let (known, lines) = tokio::join!(known, budget::lines(context, options.concern()));
     let (known, lines) = (known?, lines?);
-    let advice = advised(context, request, options, None, &lines).await?;
+    let advice = advised(run, request, None, &lines).await?;
     let question = question(context, &request.selector, request.needs(), &catalogue, &known, &advice);
     let Ok(resolution) = resolve(&question).map(|resolution| explained(resolution, options)) else { return Ok(None) };
     Ok(Some(Prepared { resolution, catalogue, known, advice, foreign, told: Vec::new(), lines }))
@@ -154,13 +145,13 @@ async fn listed_before(
     context: &Context,
     directory: &std::path::Path,
 ) -> Result<(Arc<Catalogue>, BTreeSet<String>), Refusal> {
-    if let Some(found) = context.exchange.listed(directory) {
+    if let Some(found) = context.direct.listed(directory) {
         return Ok(found);
     }
     let listed = catalogue::current(context, directory, Refresh::IfStale, Extent::Connected).await?;
     let foreign = catalogue::foreign(context, directory, &project_stamps(directory));
     let found = (Arc::new(listed.catalogue), foreign);
-    context.exchange.keep_list(directory, found.clone());
+    context.direct.keep_list(directory, found.clone());
     Ok(found)
 }
 

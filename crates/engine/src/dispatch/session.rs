@@ -3,7 +3,7 @@
 //! New ones of text dispatches are deleted, those of agents and commands and reused ones are kept;
 //! kept ones are archived when nobody has used them for some days.
 
-use super::refusal::Refusal;
+use crate::refusal::Refusal;
 use crate::{Context, server::Want};
 use serde_json::json;
 use shuntyard_agents::opencode::{NewSession, PermissionRule};

@@ -1,6 +1,7 @@
 //! The OpenCode server of a dispatch: acquired when an attempt first needs one, and given back at the end.
 
-use super::refusal::Refusal;
+use super::transport::close_abandoned;
+use crate::refusal::Refusal;
 use crate::{
     Context,
     server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
@@ -55,6 +56,6 @@ pub(super) async fn late<'a>(
 pub(super) async fn leave(cell: OnceCell<Station>, context: &Context, id: DispatchId) {
     match cell.into_inner() {
         Some(station) => release(context, station.acquired, id).await,
-        None => context.exchange.sweep(context).await,
+        None => close_abandoned(context).await,
     }
 }

@@ -4,9 +4,8 @@ use super::{Area, Finding, Patient, opencode::Binary};
 use crate::{
     Context,
     catalogue::{self, Settings, Shelf},
-    server::{
-        ServerError, ServerStatus, Want, acquire, project_stamps, refresh_instance, release, statuses, version_warning,
-    },
+    refusal::ServerError,
+    server::{ServerStatus, Want, acquire, project_stamps, refresh_instance, release, statuses, version_warning},
 };
 use shuntyard_agents::opencode::ApiError;
 use shuntyard_core::{

@@ -1,9 +1,7 @@
 //! What was learned: read before a choice, and written after a run.
 
-mod learned;
 mod replay;
 
-pub(crate) use learned::learned;
 pub(crate) use replay::asked_by_text;
 pub use replay::replay_past;
 

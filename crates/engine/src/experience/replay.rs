@@ -1,6 +1,6 @@
 //! The recorded past under another configuration: who would have been asked, and what the log knows of that.
 
-use crate::{Context, catalogue::Refresh, choose::surroundings, dispatch::Refusal};
+use crate::{Context, catalogue::Refresh, choose::surroundings, refusal::Refusal};
 use serde_json::{Value, json};
 use shuntyard_core::{
     config::Config,

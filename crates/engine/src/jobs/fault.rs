@@ -1,6 +1,6 @@
 //! Why something about a job or a worker was refused: what, and what would be right.
 
-use crate::dispatch::Refusal;
+use crate::refusal::Refusal;
 use serde::Serialize;
 use serde_json::{Value, json};
 use shuntyard_store::{ErrorKind, StoreError};

@@ -1,6 +1,6 @@
 //! Jobs whose runner died: what still runs for them is ended, and they go back to their lines.
 
-use crate::{Context, owner::is_gone, recover::recover_abandoned};
+use crate::{Context, owner::is_gone, server::recovery::recover_abandoned};
 use serde_json::json;
 use shuntyard_core::{DispatchId, job::JobState};
 use shuntyard_host::clock::now_micros;

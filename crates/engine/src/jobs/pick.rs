@@ -6,8 +6,8 @@ use crate::{
     budget::Purse,
     catalogue::Refresh,
     choose::{Task, decide},
-    classification::ask_ahead,
-    dispatch::Refusal,
+    dispatch::ask_ahead,
+    refusal::Refusal,
 };
 use shuntyard_core::{
     config::WorkerProfile,

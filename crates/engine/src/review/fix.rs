@@ -2,7 +2,8 @@
 
 use crate::{
     Context,
-    dispatch::{DispatchReport, Options, Refusal, dispatch},
+    dispatch::{DispatchReport, Options, dispatch},
+    refusal::Refusal,
 };
 use shuntyard_agents::opencode::Sink;
 use shuntyard_core::{

@@ -5,39 +5,25 @@
 
 use super::{
     fingerprint::fingerprint,
-    keeper::KeeperOrder,
+    order::KeeperOrder,
     private::{endpoint_of, log_file},
     registry::prune,
 };
-use crate::{Context, owner::this_process};
+use crate::{Context, owner::this_process, refusal::ServerError};
 use futures_util::future::BoxFuture;
 use shuntyard_agents::opencode::{
-    ApiError, Client, Endpoint, EventHub, TESTED_VERSION,
+    Client, Endpoint, EventHub, TESTED_VERSION,
     locate::{Located, NotLocated, Search, locate},
 };
 use shuntyard_core::{DispatchId, ServerId, config::Config};
 use shuntyard_host::{clock::now_micros, detached::spawn_detached, paths::private_dir};
-use shuntyard_store::{ErrorKind, Lease, ServerRecord, ServerState, StoreError};
+use shuntyard_store::{ErrorKind, Lease, ServerRecord, ServerState};
 use std::{collections::BTreeMap, fs::File, path::Path, process::Child, time::Duration};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-
-#[derive(Debug, thiserror::Error)]
-pub enum ServerError {
-    #[error(transparent)]
-    NotLocated(#[from] NotLocated),
-    #[error(transparent)]
-    Api(#[from] ApiError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the managed OpenCode server did not start: {0}")]
-    DidNotStart(String),
-    #[error("could not start the keeper of a managed server: {0}")]
-    Io(#[from] std::io::Error),
-}
 
 /// Which server will do.
 #[derive(Debug, Clone, PartialEq, Eq)]

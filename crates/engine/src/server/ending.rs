@@ -1,6 +1,6 @@
 //! Why a keeper ends its server, and which of that is told to people as a server that had to be replaced.
 
-use super::keeper::KeeperOrder;
+use super::order::KeeperOrder;
 use crate::Context;
 use serde_json::json;
 use shuntyard_host::clock::now_micros;

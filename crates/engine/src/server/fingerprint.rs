@@ -4,8 +4,8 @@
 //! Invariant: what a repository holds costs little to look at. Only small regular files are read, and of directories
 //! only so much is visited.
 
-use super::short_hash;
 use crate::Context;
+use crate::hash::short_hash;
 use jsonc_parser::ParseOptions;
 use sha2::{Digest, Sha256};
 use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};

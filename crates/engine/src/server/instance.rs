@@ -6,8 +6,7 @@
 //! requests are using is kept: one broken file must not take their server away.
 
 use super::give_up;
-use crate::Context;
-use sha2::{Digest, Sha256};
+use crate::{Context, hash::short_hash};
 use shuntyard_agents::opencode::{ApiError, Client};
 use shuntyard_core::ServerId;
 use shuntyard_host::paths::{private_dir, write_private};
@@ -87,8 +86,4 @@ async fn read_again(client: &Client) -> Option<String> {
             Some(format!("whether the project's changed OpenCode configuration may be read is unknown: {error}"))
         }
     }
-}
-
-pub(crate) fn short_hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,7 +4,7 @@ use super::{SERVER_MARK, endpoint_of, private::remove_files};
 use crate::{
     Context,
     owner::{identity_of, is_gone},
-    recover::recover_abandoned,
+    server::recovery::recover_abandoned,
 };
 use shuntyard_agents::opencode::Client;
 use shuntyard_host::{Signal, clock::now_micros, tree};

@@ -1,13 +1,15 @@
 //! What a keeper does while its server runs: sees to its health and size, settles and cleans what
 //! dispatches leave, and decides when it has to end.
 
-use super::{ending::Ending, keeper::KeeperOrder};
+use super::{ending::Ending, order::KeeperOrder};
 use crate::{
     Context,
     owner::is_gone,
-    recover::recover_abandoned,
-    session_cost::{correct_home, correct_session},
-    tidy::tidy,
+    server::{
+        archive::archive_old_sessions,
+        recovery::recover_abandoned,
+        session_cost::{correct_home, correct_session},
+    },
 };
 use shuntyard_agents::opencode::{Client, StopOutcome, stop_sessions};
 use shuntyard_host::{GuardedChild, clock::now_micros, process::ProcessIdentity, tree};
@@ -84,7 +86,7 @@ pub(super) async fn watch(
             // Runs of processes that died without a lease that could tell: on this server or on one before it.
             drop(recover_abandoned(context, None).await);
             corrected = corrected || correct_home(context, client, &order.slot).await.is_ok();
-            tidy(context, client, &order.slot).await;
+            archive_old_sessions(context, client, &order.slot).await;
         }
         if idle && drained(context, order).await {
             return Ending::Unused;

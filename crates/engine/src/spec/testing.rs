@@ -1,7 +1,7 @@
 //! The commands that test a project: those of the configuration, or else those of `.ai/context.md`.
 
 use super::Place;
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use serde::Serialize;
 use shuntyard_core::spec::test_commands;
 use shuntyard_host::{

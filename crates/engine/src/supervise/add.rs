@@ -1,6 +1,6 @@
 //! Adding tasks: checked as far as that can be done before they run, so that a typing error is seen by whoever made it.
 
-use crate::{Context, dispatch::Refusal, in_thread, settings_of};
+use crate::{Context, in_thread, refusal::Refusal, settings_of};
 use shuntyard_core::{
     route::{Selector, check_names},
     task::{Agent, BadContest, Contest, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},

@@ -14,10 +14,10 @@ use crate::{
     budget::{self, Purse, Reservation},
     catalogue::Refresh,
     choose::{self, Decision, decide},
-    classification::ask_ahead,
-    dispatch::Refusal,
+    dispatch::ask_ahead,
     in_thread,
     owner::{here, owner_of, this_process},
+    refusal::Refusal,
 };
 use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef,

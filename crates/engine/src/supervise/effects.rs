@@ -1,17 +1,11 @@
 //! What is owed outside the store: notices, what was learned, marks in TODO.md. Each is taken by one process, done,
 //! and written down; one whose process died is taken again by the next.
 
-use super::{
-    change::ChangeError,
-    contest, diagnose,
-    fault::fault,
-    notify::{Notification, notify},
-    orders::cancel_entries,
-    reviews::rebase_siblings,
-};
+use super::{change::ChangeError, contest, diagnose, fault::fault, orders::cancel_entries, reviews::rebase_siblings};
 use crate::{
     Context,
     claims::{self, Marked},
+    notify::{Notification, notify, retry_at},
 };
 use shuntyard_core::{
     config::micros,
@@ -28,9 +22,6 @@ const AT_ONCE: u32 = 1;
 const IN_A_PASS: u32 = 16;
 /// A remote that hangs must not keep other work from starting: after this long the rest is for the next pass.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long to wait before the second try, in microseconds, and how often it is tried: over some four days.
-const AGAIN: i64 = 30_000_000;
-const TRIES: u32 = 40;
 
 /// Does what is owed. Returns how much that was.
 pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
@@ -46,18 +37,12 @@ pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
             Ok(result) => context.store.finish_effect(record.id, now_micros(), &result).await?,
             Err(problem) => {
                 let now = now_micros();
-                context.store.defer_effect(record.id, now, &problem, again(record.tries, now)).await?;
+                context.store.defer_effect(record.id, now, &problem, retry_at(record.tries, now)).await?;
             }
         }
         done += 1;
     }
     Ok(done)
-}
-
-/// The longer it has failed, the longer it rests; after some days it is given up.
-pub(crate) fn again(tries: u32, now: i64) -> Option<i64> {
-    let rest = AGAIN.saturating_mul(1 << tries.min(8));
-    (tries < TRIES).then(|| now.saturating_add(rest))
 }
 
 /// The task that an effect concerns, at the claim that asked for it.

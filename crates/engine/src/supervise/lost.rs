@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Context,
     owner::{identity_of, is_gone, same_machine},
-    recover::recover_abandoned,
+    server::recovery::recover_abandoned,
 };
 use shuntyard_core::{
     Nano,

@@ -1,7 +1,7 @@
 //! Ending what a worker started. Every process of a worker carries the task and the claim in its environment, which
 //! is the proof that a leftover is ours.
 
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use shuntyard_core::task::TaskId;
 use shuntyard_host::{ProcessIdentity, Signal, bounded::wait_until, tree::end_marked};
 use std::time::Duration;

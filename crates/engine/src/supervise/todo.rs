@@ -8,7 +8,7 @@ use super::run_loop::{Told, Watcher};
 use crate::{
     Context,
     claims::{self, Ended, ISSUE_FAILED, Issues, Run, SyncOptions, SyncReport, failure_mark},
-    server::short_hash,
+    hash::short_hash,
 };
 use jiff::Timestamp;
 use serde::Serialize;

@@ -16,7 +16,7 @@ use shuntyard_engine::{
     Context, Options,
     batch::{Targets, expand_for},
     council::{CouncilReport, Seats, hold},
-    dispatch::Refusal,
+    refusal::Refusal,
 };
 use std::{path::PathBuf, process::ExitCode};
 

@@ -14,7 +14,7 @@ use shuntyard_core::ErrorClass;
 use shuntyard_engine::{
     Context,
     demo::{self, DemoError, Scratch},
-    dispatch::Refusal,
+    refusal::Refusal,
     server::locate_binary,
 };
 use shuntyard_host::git::GitError;

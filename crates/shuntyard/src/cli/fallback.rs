@@ -15,7 +15,7 @@ use shuntyard_engine::{
     Context,
     catalogue::Refresh,
     choose::{Surroundings, surroundings},
-    dispatch::Refusal,
+    refusal::Refusal,
 };
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, time::Duration};

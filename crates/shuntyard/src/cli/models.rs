@@ -15,7 +15,7 @@ use shuntyard_engine::{
     Context,
     catalogue::{Extent, Listed, Origin, Refresh, current},
     choose::surroundings,
-    dispatch::Refusal,
+    refusal::Refusal,
 };
 use std::{path::Path, process::ExitCode};
 

@@ -13,8 +13,9 @@ use shuntyard_core::{
 };
 use shuntyard_engine::{
     Context,
-    availability::{Check, Freshness, Known, check, load},
+    availability::{Known, load},
     catalogue::{Extent, Refresh, current},
+    dispatch::probe::{Check, Freshness, check},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::HealthRecord;

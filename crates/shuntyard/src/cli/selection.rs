@@ -6,7 +6,7 @@ use shuntyard_core::{
     config::Config,
     route::{RouteError, Selector, TagRef},
 };
-use shuntyard_engine::dispatch::Refusal;
+use shuntyard_engine::refusal::Refusal;
 
 /// How to choose, when no model is named.
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ mod trouble;
 mod waiting;
 
 use super::*;
-use crate::{Context, direct::Exchange};
+use crate::{Context, direct_cache::DirectCache};
 use shuntyard_core::{
     budget::Urgency,
     config::{Config, Layered},
@@ -78,7 +78,7 @@ impl Scene {
             program: PathBuf::from("shuntyard"),
             server_password: None,
             origins: BTreeMap::new(),
-            exchange: Exchange::default(),
+            direct: DirectCache::default(),
         };
         Yard { clone: fs::canonicalize(clone).unwrap(), context }
     }

@@ -81,7 +81,7 @@ async fn only_this_stores_old_claims_without_work_are_freed() {
     yard.context.store.add_tasks(&tasks).await.unwrap();
     // Only of these has the store written down that they are its own.
     for name in ["t001", "t003", "t004", "t005"] {
-        let hash = crate::server::short_hash(&yard.clone.display().to_string());
+        let hash = crate::hash::short_hash(&yard.clone.display().to_string());
         yard.context.store.set_mark(&format!("claim.{hash}.{name}"), at).await.unwrap();
     }
     let freed: Vec<TaskId> =

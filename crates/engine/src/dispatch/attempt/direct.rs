@@ -1,7 +1,7 @@
 //! An attempt at the provider itself, without OpenCode: the same record, judgement and bill.
 
 use super::{Attempt, Outcome, Seen, end_record, prompts::limits, record::record_begin, twice};
-use crate::{direct::Line, dispatch::refusal::Refusal};
+use crate::{direct_cache::DirectEndpoint, refusal::Refusal};
 use serde_json::Value;
 use shuntyard_agents::{
     openai::{Answered, Ask, Earlier},
@@ -26,7 +26,7 @@ struct Spoken {
     warnings: Vec<String>,
 }
 
-pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &Line) -> Result<Outcome, Refusal> {
+pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &DirectEndpoint) -> Result<Outcome, Refusal> {
     let began = Instant::now();
     let store = &attempt.run.context.store;
     record_begin(attempt, None).await?;
@@ -65,12 +65,12 @@ pub(in crate::dispatch) async fn run_direct(attempt: &Attempt<'_>, line: &Line) 
 }
 
 /// Asks until the answer fits its schema, or the tries or the time are used up.
-async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
+async fn speak(attempt: &Attempt<'_>, line: &DirectEndpoint) -> Spoken {
     let run = attempt.run;
     let request = run.request;
     let model = attempt.catalogue.find(attempt.model()).ok();
     let price = model.map(|model| model.price).unwrap_or_default();
-    let client = match run.context.exchange.client() {
+    let client = match run.context.direct.client() {
         Ok(client) => client,
         Err(why) => return unspoken(why),
     };
@@ -137,7 +137,7 @@ async fn speak(attempt: &Attempt<'_>, line: &Line) -> Spoken {
 }
 
 /// The longest answer that may be asked for: no longer than what is left of the money can pay.
-fn most_output(attempt: &Attempt<'_>, line: &Line, price: &Price, spent: Nano) -> u64 {
+fn most_output(attempt: &Attempt<'_>, line: &DirectEndpoint, price: &Price, spent: Nano) -> u64 {
     let Some(left) = attempt.left.filter(|_| price.output.0 > 0) else { return line.most_output };
     let prompt = Usage { input: attempt.run.request.needs().context, ..Usage::default() };
     let rest = left.less(spent).less(round_exact(price.exact(&prompt)));

@@ -9,19 +9,49 @@ mod session;
 
 pub(super) use direct::run_direct;
 pub(crate) use prompts::fresh_message_id;
-pub(super) use seated::{Seat, run_on_server};
+pub(super) use seated::run_on_server;
 
-use super::hops::Run;
-use crate::budget::Reservation;
+use super::{
+    Options,
+    station::Station,
+    transport::{Way, way},
+};
+use crate::{Context, budget::Reservation};
 use serde_json::Value;
-use shuntyard_agents::opencode::{Failure, GiveUp};
+use shuntyard_agents::opencode::{Failure, GiveUp, Sink};
 use shuntyard_core::{
-    ErrorClass, ModelRef, Nano, Usage,
-    route::{Catalogue, Resolution},
+    DispatchId, ErrorClass, ModelRef, Nano, Usage,
+    dispatch::Request,
+    route::{Catalogue, Classified, Resolution},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{AttemptEnd, RunStatus, Settled, StoreError};
 use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+/// What does not change from one attempt to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) context: &'a Context,
+    pub(super) request: &'a Request,
+    pub(super) options: &'a Options,
+    /// What its text looks like, when the text itself may choose.
+    pub(super) classified: Option<&'a Classified>,
+    /// The OpenCode server, once one is needed.
+    pub(super) station: &'a OnceCell<Station>,
+    pub(super) id: DispatchId,
+    pub(super) sink: &'a Sink,
+    pub(super) cancel: &'a CancellationToken,
+}
+
+impl Run<'_> {
+    /// How a model is reached.
+    pub(super) fn way(&self, model: &ModelRef) -> Way {
+        let via = self.options.via.unwrap_or_else(|| self.context.config.via(&model.provider));
+        way(self.context, self.request, via, self.options.company, model)
+    }
+}
 
 pub(super) struct Attempt<'a> {
     pub(super) run: Run<'a>,
@@ -37,6 +67,12 @@ pub(super) struct Attempt<'a> {
     pub(super) left: Option<Nano>,
     /// From when the whole dispatch is timed.
     pub(super) timed_from: Instant,
+}
+
+/// An attempt with the server that it runs on.
+pub(super) struct Seat<'a> {
+    pub(super) attempt: &'a Attempt<'a>,
+    pub(super) station: &'a Station,
 }
 
 /// What an attempt came to.

@@ -1,24 +1,18 @@
 //! An attempt on OpenCode: a session is opened, prompted, paid and closed, in this order.
 
 use super::{
-    Attempt, Outcome, Seen,
+    Outcome, Seat, Seen,
     bill::read_bill,
     end_record,
     prompts::{Ran, run_prompts},
     session::{close_session, open_session},
     twice,
 };
-use crate::dispatch::{refusal::Refusal, station::Station};
+use crate::refusal::Refusal;
 use shuntyard_agents::opencode::{Failure, StopOutcome};
 use shuntyard_core::{ErrorClass, ModelRef, dispatch::Mode};
 use shuntyard_host::clock::now_micros;
 use std::time::Instant;
-
-/// An attempt with the server that it runs on.
-pub(in crate::dispatch) struct Seat<'a> {
-    pub(in crate::dispatch) attempt: &'a Attempt<'a>,
-    pub(in crate::dispatch) station: &'a Station,
-}
 
 pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcome, Refusal> {
     let began = Instant::now();

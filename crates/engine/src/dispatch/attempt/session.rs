@@ -2,10 +2,8 @@
 
 use super::{Seat, prompts::Ran, record::record_begin};
 use crate::{
-    dispatch::{
-        refusal::Refusal,
-        session::{Afterwards, afterwards, new_session},
-    },
+    dispatch::session::{Afterwards, afterwards, new_session},
+    refusal::Refusal,
     server::give_up,
 };
 use shuntyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};

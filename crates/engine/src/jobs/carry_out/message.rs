@@ -3,12 +3,13 @@
 use super::{as_profile, ask_of, failed, one, options_of, ran, refused};
 use crate::{
     Context, Options,
-    dispatch::{DispatchReport, Refusal},
+    dispatch::DispatchReport,
     jobs::{
         attach,
         pick::{Wish, needs_of, pick},
         workers::{own_slot, settings_of},
     },
+    refusal::Refusal,
 };
 use shuntyard_core::{
     config::WorkerProfile,

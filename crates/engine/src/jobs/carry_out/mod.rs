@@ -8,8 +8,9 @@ use super::attach;
 use crate::{
     Context, Options,
     batch::{Targets, expand, run_batch},
-    dispatch::{ChosenFor, DispatchReport, Refusal, SessionModel, dispatch},
-    recover::is_stopped,
+    dispatch::{ChosenFor, DispatchReport, SessionModel, dispatch},
+    refusal::Refusal,
+    server::recovery::is_stopped,
 };
 use heard::Heard;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What the tasks of a spec are called, and how they are found again.
 
 use super::{RunError, Step, plan::Plan};
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use shuntyard_core::{
     spec::{Agent, Role, UnitName, steps},
     task::{Task, TaskId, TaskSpec},

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     Context,
-    dispatch::{DispatchReport, Options, Refusal, dispatch},
+    dispatch::{DispatchReport, Options, dispatch},
+    refusal::Refusal,
     supervise::{
         contest::left,
         spawn::log_dir,

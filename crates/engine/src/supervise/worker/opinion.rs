@@ -4,8 +4,10 @@
 use super::place::{Place, git};
 use crate::{
     Context,
-    dispatch::Options,
-    structured::{Asked, ask},
+    dispatch::{
+        Options,
+        structured::{Asked, ask},
+    },
 };
 use serde_json::{Value, json};
 use shuntyard_core::{

@@ -1,6 +1,6 @@
 //! Where a task is worked on, and the git that acts there.
 
-use crate::{Context, server::short_hash};
+use crate::{Context, hash::short_hash};
 use shuntyard_core::{
     pattern::FailureMode,
     task::{Failure, Place as Where, Task},

@@ -4,7 +4,11 @@
 //! Invariant: what a dead process had reserved is never just released. It is settled as an unknown cost, unless it is
 //! proven that nothing was sent (see [`nothing_was_sent`]).
 
-use crate::{Context, owner::is_gone, server::endpoint_of, session_cost::read_cost};
+use crate::{
+    Context,
+    owner::is_gone,
+    server::{endpoint_of, session_cost::read_cost},
+};
 use futures_util::future::BoxFuture;
 use shuntyard_agents::opencode::{Client, Endpoint, StopOutcome, read_tree, stop_sessions};
 use shuntyard_core::DispatchId;

@@ -1,11 +1,12 @@
 //! Finding out whether a provider answers: from what is known, or with one tiny prompt that is paid and recorded like
 //! any other.
 
-use super::{Known, load, load_for};
+use super::{Options, dispatch};
 use crate::{
     Context,
+    availability::{Known, feed, load, load_for},
     catalogue::{self, Extent, Refresh},
-    dispatch::{Options, Refusal, dispatch},
+    refusal::Refusal,
 };
 use shuntyard_core::{
     ErrorClass, ModelRef,
@@ -154,6 +155,6 @@ fn finding(
         source: HealthSource::Probe,
         latency_ms: None,
         checked_at: now,
-        expires_at: super::feed::later(now, super::feed::ttl(&context.config, status)),
+        expires_at: feed::later(now, feed::ttl(&context.config, status)),
     }
 }

@@ -15,6 +15,9 @@ use std::{
     time::Duration,
 };
 
+/// How long to wait before the second try, in microseconds, and how often it is tried: over some four days.
+const AGAIN: i64 = 30_000_000;
+const TRIES: u32 = 40;
 const DEADLINE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,6 +62,12 @@ pub(crate) async fn notify(context: &Context, notification: &Notification, tries
         done.push("posted".to_owned());
     }
     Ok(if done.is_empty() { "no channel is configured".to_owned() } else { done.join(", ") })
+}
+
+/// The longer it has failed, the longer it rests; after some days it is given up.
+pub(crate) fn retry_at(tries: u32, now: i64) -> Option<i64> {
+    let rest = AGAIN.saturating_mul(1 << tries.min(8));
+    (tries < TRIES).then(|| now.saturating_add(rest))
 }
 
 async fn start(context: &Context, program: OsString, arguments: Vec<OsString>, input: String) -> Result<(), String> {

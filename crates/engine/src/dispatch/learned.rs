@@ -1,10 +1,14 @@
 //! What the attempts of a dispatch teach about their models.
 
-use super::{asked_by_text, repository_name};
+use super::{
+    Learning, Options,
+    hops::{Hops, Made},
+    notes::is_total_timeout,
+};
 use crate::{
-    Context, Options,
+    Context,
     classification::classified_before,
-    dispatch::{Hops, Learning, Made, is_total_timeout},
+    experience::{asked_by_text, repository_name},
 };
 use shuntyard_core::{
     DispatchId,

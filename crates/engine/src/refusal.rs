@@ -1,9 +1,22 @@
-//! Why a request was not sent to any model.
+//! Why a request was not sent to any model, and why there is no server for it.
 
-use crate::server::ServerError;
-use shuntyard_agents::opencode::ApiError;
+use shuntyard_agents::opencode::{ApiError, locate::NotLocated};
 use shuntyard_core::{ErrorClass, dispatch::BadRequest, route::RouteError};
 use shuntyard_store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error(transparent)]
+    NotLocated(#[from] NotLocated),
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the managed OpenCode server did not start: {0}")]
+    DidNotStart(String),
+    #[error("could not start the keeper of a managed server: {0}")]
+    Io(#[from] std::io::Error),
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {

@@ -1,14 +1,11 @@
 //! One call whose answer has a form of ours: a judge's verdict, a council's answer.
 
-use crate::{
-    Context,
-    direct::Company,
-    dispatch::{DispatchReport, Learning, Options, Refusal, dispatch},
-};
+use super::{DispatchReport, Learning, Options, run::run_dispatch, transport::Company};
+use crate::{Context, refusal::Refusal};
 use serde_json::Value;
 use shuntyard_agents::opencode::Sink;
 use shuntyard_core::{ErrorClass, dispatch::Request, schema::AnswerSchema};
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What was said, or why nothing was; and the bill, when there is one.
@@ -41,7 +38,7 @@ pub(crate) async fn ask(
     // What is asked here is our own frame around a question: how well it is answered teaches nothing about tasks.
     let options = Options { company: Company::Many, learning: Learning::Nothing, ..options.clone() };
     let silent: Sink = Arc::new(|_| {});
-    match dispatch(context, &request, &options, &silent, cancel).await {
+    match run_dispatch(context, &request, &options, None, &silent, cancel, Instant::now()).await {
         Err(refusal) => Asked::refused(&refusal),
         Ok(report) => {
             let said = match (&report.error, &report.structured) {

@@ -1,12 +1,12 @@
 //! Old sessions: archived, with their children, when nobody has used them for some days.
 
-use crate::{Context, session_cost::correct_session};
+use crate::{Context, server::session_cost::correct_session};
 use shuntyard_agents::opencode::{ApiError, Client, read_tree};
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::SessionState;
 
 /// Archives kept sessions of this home, a few at a time. What fails now is tried again next time.
-pub(crate) async fn tidy(context: &Context, client: &Client, home: &str) {
+pub(crate) async fn archive_old_sessions(context: &Context, client: &Client, home: &str) {
     let Some(age) = context.config.sessions.archive_after.0 else { return };
     let before = now_micros() - i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
     let limit = context.config.sessions.archive_limit;
