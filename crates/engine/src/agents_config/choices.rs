@@ -1,11 +1,13 @@
 //! The models that a group can be given, the recommended one first, each with a reason.
 
-use super::recommend::MOST_ALTERNATIVES;
 use serde::Serialize;
 use shuntyard_core::{
     ModelRef,
     route::{Catalogue, Model, Resolution},
 };
+
+/// More than these are no help in choosing.
+pub(super) const MOST_ALTERNATIVES: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Offer {

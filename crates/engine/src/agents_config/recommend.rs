@@ -1,6 +1,6 @@
 //! Which model a group of agents should have, by the same resolver that every dispatch goes through.
 
-use super::choices::{Offer, offer, offers};
+use super::choices::{MOST_ALTERNATIVES, Offer, offer, offers};
 use crate::{
     Context,
     budget::Purse,
@@ -15,9 +15,6 @@ use shuntyard_core::{
     route::{Needs, Selector},
 };
 use std::path::Path;
-
-/// More than these are no help in choosing.
-pub(super) const MOST_ALTERNATIVES: usize = 5;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Recommendation {

@@ -2,9 +2,8 @@
 
 use super::{
     ClaimFault, Line,
-    settle::{Marked, marked},
     shared::Shared,
-    write::{Decision, Run, blocking, find, write},
+    write::{Decision, Marked, Run, blocking, find, marked, write},
 };
 use crate::{Context, claims::tip::Look, hash::short_hash};
 use serde_json::json;
@@ -12,24 +11,9 @@ use shuntyard_core::todo::{Document, Evidence, Field};
 use shuntyard_host::{bounded, clock::now_micros};
 use std::{path::Path, process::Command, time::Duration};
 
-const VARIABLE: &str = "SHUNTYARD_AUTO_ISSUE";
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The event that tells of an issue that could not be made or changed.
 pub(crate) const ISSUE_FAILED: &str = "todo.issue_failed";
-
-/// Whether issues are made and kept up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Issues {
-    Wanted,
-    /// Nobody asked, unless the environment does.
-    AsSet,
-}
-
-impl Issues {
-    pub(super) fn are_wanted(self, context: &Context) -> bool {
-        self == Self::Wanted || context.variable(VARIABLE) == Some("true")
-    }
-}
 
 /// Puts the user's name on the issue of a line that was just claimed. Returns what went wrong.
 pub(super) async fn assign(context: &Context, line: &Line, shared: &Shared) -> Option<String> {

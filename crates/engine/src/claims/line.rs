@@ -1,9 +1,31 @@
-//! Which line of which TODO.md is meant.
+//! Which line of which TODO.md is meant, and which tasks of the store came from one.
 
-use super::{ClaimFault, Issues, write::usual_base};
+use super::{ClaimFault, shared::usual_base};
+use crate::Context;
 use shuntyard_core::task::{Delivered, State, Task, TaskId};
 use shuntyard_host::repository::repository_of;
-use std::path::{Path, PathBuf};
+use shuntyard_store::{TaskFilter, TaskRecord};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+const VARIABLE: &str = "SHUNTYARD_AUTO_ISSUE";
+const PAGE: u32 = 500;
+
+/// Whether issues are made and kept up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Issues {
+    Wanted,
+    /// Nobody asked, unless the environment does.
+    AsSet,
+}
+
+impl Issues {
+    pub(super) fn are_wanted(self, context: &Context) -> bool {
+        self == Self::Wanted || context.variable(VARIABLE) == Some("true")
+    }
+}
 
 /// A task's line in the TODO.md at the top of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,4 +83,18 @@ impl Line {
 pub(super) fn top_of(directory: &Path) -> Result<PathBuf, ClaimFault> {
     let top = repository_of(directory).ok_or_else(|| ClaimFault::NoRepository(directory.to_owned()))?;
     Ok(std::fs::canonicalize(&top).unwrap_or(top))
+}
+
+/// The tasks of a repository that came from its TODO.md: of each line the newest.
+pub(super) async fn linked(context: &Context, repository: &Path) -> Result<Vec<TaskRecord>, ClaimFault> {
+    let mut newest = BTreeMap::new();
+    let mut filter =
+        TaskFilter { repository: Some(repository.display().to_string()), limit: PAGE, ..TaskFilter::default() };
+    loop {
+        let page = context.store.tasks(&filter).await?;
+        let Some(last) = page.last() else { break };
+        filter.after = last.number;
+        newest.extend(page.into_iter().filter_map(|record| Some((record.task.spec.todo.clone()?, record))));
+    }
+    Ok(newest.into_values().collect())
 }

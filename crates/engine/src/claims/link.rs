@@ -5,11 +5,12 @@
 
 use super::{
     ClaimFault, Line, issues,
-    shared::Shared,
-    sync::{chosen, linked},
+    line::linked,
+    shared::{Shared, usual_base},
+    sync::chosen,
     take::{Taken, claim, take},
     tip::{Look, Silence},
-    write::{Run, blocking, find, usual_base},
+    write::{Run, blocking, find},
 };
 use crate::{
     Context, settings_of,

@@ -24,12 +24,11 @@ mod write;
 
 pub use fault::ClaimFault;
 pub use identity::identity;
-pub use issues::Issues;
 pub(crate) use issues::{ISSUE_FAILED, failure_mark};
-pub use line::Line;
+pub use line::{Issues, Line};
 pub use link::{claim_added, link};
-pub use settle::{Marked, Whose, complete, release, unclaim};
+pub use settle::{Whose, complete, release, unclaim};
 pub use stale::{Freed, stale};
 pub use sync::{Added, Ended, SyncOptions, SyncReport, Told, sync};
 pub use take::{Claim, Taken, claim, take};
-pub use write::Run;
+pub use write::{Marked, Run};

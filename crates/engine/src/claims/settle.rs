@@ -5,7 +5,7 @@ use super::{
     identity::identity,
     issues,
     record::{Record, day},
-    write::{Decision, Run, Written, find, write},
+    write::{Decision, Marked, Run, find, marked, write},
 };
 use crate::Context;
 use shuntyard_core::{
@@ -13,25 +13,6 @@ use shuntyard_core::{
     todo::{self, Checkbox, Document, Evidence, Field, Force},
 };
 use shuntyard_host::clock::now_micros;
-
-/// What became of a mark.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Marked {
-    /// The remote has it. The note says why the local branch has not.
-    Confirmed { note: Option<String> },
-    /// There is no remote, and the branch here has it.
-    Local,
-    /// It was like that already, or there is no such line any more.
-    Already,
-    /// The task came from no TODO.md.
-    NotNeeded,
-    /// The line is somebody else's, and was left alone.
-    Anothers { by: String },
-    /// The remote cannot be asked; it has to be tried again.
-    Offline(String),
-    /// It would be changed, had that been asked for.
-    Would,
-}
 
 /// Whose claim may be given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,15 +112,4 @@ fn ticked(document: &Document, id: &TaskId, who: &str, date: &str, evidence: Evi
     }
     let edited = todo::complete(document, id, date, evidence)?;
     Ok(Decision::of(edited, &format!("{id}: done")))
-}
-
-pub(super) fn marked(written: Written) -> Marked {
-    match written {
-        Written::Shared { note } => Marked::Confirmed { note },
-        Written::Local => Marked::Local,
-        Written::AsWanted => Marked::Already,
-        Written::Held { by } => Marked::Anothers { by },
-        Written::Unreachable(found) => Marked::Offline(found.why),
-        Written::Would => Marked::Would,
-    }
 }

@@ -1,7 +1,7 @@
 //! Where a TODO.md is shared: the branch, the remote that has it too, and who writes there.
 
 use super::{ClaimFault, plumbing::remote_head};
-use crate::{Context, hash::short_hash};
+use crate::{Context, hash::short_hash, in_thread};
 use shuntyard_host::git::{Author, Git, GitError};
 use std::path::{Path, PathBuf};
 
@@ -57,6 +57,12 @@ impl Shared {
         let here = self.git.branch_commit(&self.repository, &self.branch)?;
         Ok(if here.is_some() { self.branch.clone() } else { self.place() })
     }
+}
+
+/// The branch that a repository's TODO.md is shared on when nobody says, found in a thread that may be blocked.
+pub(super) async fn usual_base(repository: &Path) -> Result<String, ClaimFault> {
+    let repository = repository.to_owned();
+    in_thread(move || default_base(&repository)).await.map_err(ClaimFault::Io)?
 }
 
 /// The branch that a repository's TODO.md is shared on when nobody says: the remote's own, else what is checked out.

@@ -3,13 +3,12 @@
 use super::{
     ClaimFault, Line,
     identity::identity,
-    line::top_of,
+    line::{linked, top_of},
     record::Record,
-    settle::{Marked, Whose, unclaim},
-    shared::Shared,
-    sync::linked,
+    settle::{Whose, unclaim},
+    shared::{Shared, usual_base},
     tip::Look,
-    write::{Run, blocking, find, usual_base},
+    write::{Marked, Run, blocking, find},
 };
 use crate::{Context, owner::here};
 use shuntyard_core::{

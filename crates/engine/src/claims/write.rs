@@ -4,7 +4,7 @@
 use super::{
     ClaimFault,
     record::Record,
-    shared::{Shared, default_base},
+    shared::Shared,
     tip::{Look, Offer, Silence, Unreachable},
 };
 use crate::{Context, in_thread};
@@ -57,6 +57,36 @@ pub(super) enum Written {
     Unreachable(Unreachable),
     /// Nothing was changed, since that was not asked for.
     Would,
+}
+
+/// What became of a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Marked {
+    /// The remote has it. The note says why the local branch has not.
+    Confirmed { note: Option<String> },
+    /// There is no remote, and the branch here has it.
+    Local,
+    /// It was like that already, or there is no such line any more.
+    Already,
+    /// The task came from no TODO.md.
+    NotNeeded,
+    /// The line is somebody else's, and was left alone.
+    Anothers { by: String },
+    /// The remote cannot be asked; it has to be tried again.
+    Offline(String),
+    /// It would be changed, had that been asked for.
+    Would,
+}
+
+pub(super) fn marked(written: Written) -> Marked {
+    match written {
+        Written::Shared { note } => Marked::Confirmed { note },
+        Written::Local => Marked::Local,
+        Written::AsWanted => Marked::Already,
+        Written::Held { by } => Marked::Anothers { by },
+        Written::Unreachable(found) => Marked::Offline(found.why),
+        Written::Would => Marked::Would,
+    }
 }
 
 /// `record` is written down before anything can be seen by others.
@@ -116,10 +146,4 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) async fn find(context: &Context, repository: &Path, base: &str) -> Result<Shared, ClaimFault> {
     let (context, repository, base) = (context.clone(), repository.to_owned(), base.to_owned());
     in_thread(move || Shared::find(&context, &repository, &base)).await.map_err(ClaimFault::Io)?
-}
-
-/// The branch that a repository's TODO.md is shared on when nobody says, found in such a thread as well.
-pub(super) async fn usual_base(repository: &Path) -> Result<String, ClaimFault> {
-    let repository = repository.to_owned();
-    in_thread(move || default_base(&repository)).await.map_err(ClaimFault::Io)?
 }

@@ -9,17 +9,10 @@ use super::{
     disk::Disk,
     error::PackError,
     found::{Found, hash},
-    manifest::{ConfigEntry, Manifest, parsed},
+    manifest::ConfigEntry,
     place::Place,
+    trust::former_manifest,
 };
-
-/// What the former manifest says, with backups where they are now.
-pub(super) fn former_manifest(place: &Place) -> Result<Option<Manifest>, PackError> {
-    let Found::File { bytes, .. } = Found::at(&place.former_manifest())? else { return Ok(None) };
-    let former = place.former_backups().display().to_string();
-    let text = String::from_utf8_lossy(&bytes).replace(&former, &place.backups().display().to_string());
-    parsed(place, text.as_bytes()).map(Some)
-}
 
 /// Gives an installed pack the present name.
 pub(super) fn adopt_former(disk: &Disk, place: &Place) -> Result<(), PackError> {

@@ -9,12 +9,13 @@ use super::{
     former_name::adopt_former,
     found::{Before, Found, hash},
     intent::Intent,
-    manifest::{Entry, Manifest, State, installed},
+    manifest::{Entry, Manifest, State},
     place::Place,
     plan::{Step, look_again, plan},
     report::{Answer, Change, Conflict, FileReport, Report, Run},
     restore::finish_restore,
     rivals::rivals,
+    trust::installed,
     undo::put_back,
 };
 use std::path::PathBuf;

@@ -7,9 +7,10 @@ use super::{
     error::PackError,
     found::{Before, Found},
     later::manifest_then,
-    manifest::{Manifest, installed},
+    manifest::Manifest,
     place::Place,
     report::{Answer, Change, Conflict},
+    trust::installed,
     undo::way_back,
 };
 use std::path::{Path, PathBuf};

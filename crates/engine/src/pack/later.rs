@@ -6,8 +6,9 @@ use super::{
     config::{self, ConfigUndo},
     error::PackError,
     found::{Before, Found},
-    manifest::{Manifest, installed, parsed},
+    manifest::Manifest,
     place::Place,
+    trust::{installed, parsed},
     undo,
 };
 use std::{

@@ -3,17 +3,14 @@
 use super::{
     disk::Disk,
     error::PackError,
-    former_name::former_manifest,
     found::{Before, Found},
     place::Place,
-    trust::trusted,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shuntyard_core::compare::clean_line;
 use std::{collections::BTreeMap, path::PathBuf};
 
-const SCHEMA: u32 = 1;
+pub(super) const SCHEMA: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -105,25 +102,4 @@ impl Manifest {
         text.push('\n');
         disk.write(&path, text.as_bytes(), None)
     }
-}
-
-/// What is installed in a place, if anything is.
-pub fn installed(place: &Place) -> Result<Option<Manifest>, PackError> {
-    let path = place.manifest();
-    let Found::File { bytes, .. } = Found::at(&path)? else { return former_manifest(place) };
-    parsed(place, &bytes).map(Some)
-}
-
-pub(super) fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
-    let path = place.manifest();
-    // The reason may quote what is in the file, which anybody can have written.
-    let unreadable = |error: serde_json::Error| PackError::Unreadable {
-        path: path.clone(),
-        reason: clean_line(&error.to_string(), 300),
-    };
-    let value: Value = serde_json::from_slice(bytes).map_err(unreadable)?;
-    if value.get("schema").and_then(Value::as_u64).is_some_and(|schema| schema > u64::from(SCHEMA)) {
-        return Err(PackError::Newer(path));
-    }
-    trusted(place, serde_json::from_value(value).map_err(unreadable)?)
 }

@@ -34,11 +34,12 @@ pub use age::Age;
 pub use backup::{BackupSummary, backups};
 pub use error::PackError;
 pub use install::{Install, install};
-pub use manifest::{Manifest, installed};
+pub use manifest::Manifest;
 pub use place::Place;
 pub use report::{Answer, Change, Conflict, FileReport, Outcome, Report, Run};
 pub use restore::restore;
 pub use rivals::rivals;
+pub use trust::installed;
 pub use uninstall::uninstall;
 
 /// A file of the pack, with its path below the target.

@@ -4,14 +4,45 @@
 use super::{
     Part,
     error::PackError,
-    found::Before,
-    manifest::{ConfigEntry, Manifest},
+    found::{Before, Found},
+    manifest::{ConfigEntry, Manifest, SCHEMA},
     place::Place,
 };
+use serde_json::Value;
+use shuntyard_core::compare::clean_line;
 use std::path::{Path, PathBuf};
 
+/// What is installed in a place, if anything is.
+pub fn installed(place: &Place) -> Result<Option<Manifest>, PackError> {
+    let path = place.manifest();
+    let Found::File { bytes, .. } = Found::at(&path)? else { return former_manifest(place) };
+    parsed(place, &bytes).map(Some)
+}
+
+/// What the former manifest says, with backups where they are now.
+pub(super) fn former_manifest(place: &Place) -> Result<Option<Manifest>, PackError> {
+    let Found::File { bytes, .. } = Found::at(&place.former_manifest())? else { return Ok(None) };
+    let former = place.former_backups().display().to_string();
+    let text = String::from_utf8_lossy(&bytes).replace(&former, &place.backups().display().to_string());
+    parsed(place, text.as_bytes()).map(Some)
+}
+
+fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
+    let path = place.manifest();
+    // The reason may quote what is in the file, which anybody can have written.
+    let unreadable = |error: serde_json::Error| PackError::Unreadable {
+        path: path.clone(),
+        reason: clean_line(&error.to_string(), 300),
+    };
+    let value: Value = serde_json::from_slice(bytes).map_err(unreadable)?;
+    if value.get("schema").and_then(Value::as_u64).is_some_and(|schema| schema > u64::from(SCHEMA)) {
+        return Err(PackError::Newer(path));
+    }
+    trusted(place, serde_json::from_value(value).map_err(unreadable)?)
+}
+
 /// The manifest as it holds for this place, or why it cannot be gone by.
-pub(super) fn trusted(place: &Place, mut manifest: Manifest) -> Result<Manifest, PackError> {
+fn trusted(place: &Place, mut manifest: Manifest) -> Result<Manifest, PackError> {
     if let Some(name) = manifest.files.keys().find(|name| !is_plain(name)) {
         return Err(foreign(place, format!("{name:?} is no file of a pack")));
     }

@@ -8,10 +8,11 @@ use super::{
     former_name::adopt_former,
     found::Found,
     intent::Intent,
-    manifest::{Manifest, State, installed},
+    manifest::{Manifest, State},
     place::Place,
     report::{Answer, Change, Conflict, FileReport, Outcome, Report, Run},
     restore::finish_restore,
+    trust::installed,
     undo::{self, put_back, way_back},
 };
 

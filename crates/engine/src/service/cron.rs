@@ -4,6 +4,7 @@
 
 use super::{
     Change, Outcome, Place, ServiceError, Standing, Step, ToolError,
+    plan::crontab_command,
     tools::{Tools, failure},
 };
 use shuntyard_host::service::{
@@ -69,12 +70,6 @@ pub fn plan_uninstall(place: Place<'_>) -> Result<Change, ServiceError> {
     Ok(Change { outcome: Outcome::Removed, steps, warnings: Vec::new() })
 }
 
-/// What hands over the new crontab. None at all is better than an empty one, which is what there was before.
-pub fn command(after: &[u8], file: &str) -> Vec<String> {
-    let last = if after.is_empty() { "-r" } else { file };
-    vec!["crontab".to_owned(), last.to_owned()]
-}
-
 /// Writes the crontab if it still is what the plan was made from.
 pub fn replace(tools: &Tools, before: &[u8], after: &[u8], block: &str) -> Result<(), ServiceError> {
     if read(tools)? != before {
@@ -85,7 +80,7 @@ pub fn replace(tools: &Tools, before: &[u8], after: &[u8], block: &str) -> Resul
     let mut file = tempfile::NamedTempFile::new_in(scratch).map_err(failing)?;
     file.write_all(after).and_then(|()| file.flush()).map_err(failing)?;
     let path = file.path().to_str().ok_or_else(|| ServiceError::NotText(file.path().to_owned()))?;
-    tools.run(&command(after, path))?;
+    tools.run(&crontab_command(after, path))?;
     let taken = read(tools)?;
     if !block.is_empty() && !taken.windows(block.len()).any(|part| part == block.as_bytes()) {
         return Err(ServiceError::CrontabLost);

@@ -1,31 +1,12 @@
 //! What supervises already, apart from what is being installed: two that do the same are harmless and never wanted.
 
-use super::{Place, ServiceError, cron, launchd, systemd};
-use serde::Serialize;
+use super::{Duplicate, Place, ServiceError, cron, launchd, systemd};
 use shuntyard_core::redact::redact;
 use shuntyard_host::{
     service::{Manager, cron::Crontab, in_property_list, in_unit, is_marked},
     text_file::{MOST_CONFIG_BYTES, read_text},
 };
-use std::{fmt, fs, path::Path};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Duplicate {
-    /// The same instance, installed by us with another manager.
-    Installed { manager: Manager },
-    /// Somebody's own entry, in the crontab or in a file.
-    ByHand { place: String, text: String },
-}
-
-impl fmt::Display for Duplicate {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Installed { manager } => write!(formatter, "it is installed with {}", manager.as_str()),
-            Self::ByHand { place, text } => write!(formatter, "{place} has `{text}`"),
-        }
-    }
-}
+use std::{fs, path::Path};
 
 /// What there is beside `manager`, and what could not be looked at.
 pub fn find(place: Place<'_>, manager: Manager) -> Result<(Vec<Duplicate>, Vec<String>), ServiceError> {

@@ -1,12 +1,31 @@
 //! What can keep a service from being installed, removed or looked at.
 
-use super::Duplicate;
+use serde::Serialize;
 use shuntyard_core::redact::redact;
 use shuntyard_host::{
     bounded::RunError,
-    service::{Unsayable, cron::BrokenBlock},
+    service::{Manager, Unsayable, cron::BrokenBlock},
 };
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
+
+/// What supervises already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Duplicate {
+    /// The same instance, installed by us with another manager.
+    Installed { manager: Manager },
+    /// Somebody's own entry, in the crontab or in a file.
+    ByHand { place: String, text: String },
+}
+
+impl fmt::Display for Duplicate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Installed { manager } => write!(formatter, "it is installed with {}", manager.as_str()),
+            Self::ByHand { place, text } => write!(formatter, "{place} has `{text}`"),
+        }
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {

@@ -8,6 +8,7 @@ mod duplicates;
 mod error;
 mod launchd;
 mod own_file;
+mod perform;
 mod plan;
 mod standing;
 mod systemd;
@@ -15,8 +16,7 @@ mod systemd;
 mod tests;
 mod tools;
 
-pub use duplicates::Duplicate;
-pub use error::{ServiceError, ToolError};
+pub use error::{Duplicate, ServiceError, ToolError};
 pub use plan::{Change, Outcome, Step};
 pub use standing::Standing;
 pub use tools::shown as shown_command;
@@ -93,7 +93,7 @@ pub fn install(
         Manager::Launchd => launchd::plan_install(place, &service)?,
     };
     change.warnings.splice(0..0, warnings);
-    plan::perform(&change, &tools, mode)?;
+    perform::perform(&change, &tools, mode)?;
     change.steps.extend(remove_former(surroundings, &tools, mode)?);
     Ok(Installed { manager, work, instance: service.instance, change })
 }
@@ -103,7 +103,7 @@ fn remove_former(surroundings: &Surroundings, tools: &Tools, mode: Mode) -> Resu
     let instance = Instance::former(&surroundings.paths.data_dir, surroundings.home()?);
     let place = Place { surroundings, tools, instance: &instance };
     let (_, change) = plan_uninstall(place, None)?;
-    plan::perform(&change, tools, mode)?;
+    perform::perform(&change, tools, mode)?;
     Ok(change.steps)
 }
 
@@ -117,7 +117,7 @@ pub fn uninstall(
     let instance = surroundings.instance()?;
     let place = Place { surroundings, tools: &tools, instance: &instance };
     let (managers, mut whole) = plan_uninstall(place, manager)?;
-    plan::perform(&whole, &tools, mode)?;
+    perform::perform(&whole, &tools, mode)?;
     let former = remove_former(surroundings, &tools, mode)?;
     if !former.is_empty() {
         whole.outcome = Outcome::Removed;

@@ -58,9 +58,9 @@ fn a_step_is_tried_again_while_something_ends() {
         steps: vec![Step::Retry(vec!["sh".into(), "-c".into(), script])],
         ..Change::nothing(Outcome::Updated)
     };
-    plan::perform(&change, &tools(), Mode::Show).unwrap();
+    perform::perform(&change, &tools(), Mode::Show).unwrap();
     assert!(!file.exists());
-    plan::perform(&change, &tools(), Mode::Do).unwrap();
+    perform::perform(&change, &tools(), Mode::Do).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "x\nx\nx\n");
 }
 
@@ -72,7 +72,7 @@ fn a_directory_with_other_things_keeps_its_mode() {
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
     let write = Step::Write { path: directory.join("a/b.service"), text: "x".into() };
     let change = Change { steps: vec![write], ..Change::nothing(Outcome::Installed) };
-    plan::perform(&change, &tools(), Mode::Do).unwrap();
+    perform::perform(&change, &tools(), Mode::Do).unwrap();
     assert_eq!(fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o755);
     assert_eq!(fs::read_to_string(directory.join("a/b.service")).unwrap(), "x");
 }

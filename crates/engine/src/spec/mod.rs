@@ -21,8 +21,8 @@ pub use load::{Artifact, Loaded, MOST_BYTES};
 pub use new::{Created, NewError, NewTask, Run, create};
 pub use place::{Place, PlaceError};
 pub use read::{Listing, ReadError, Target, TaskDirectory, UnitDirectory, find, list, units};
-pub use status::{Overview, TaskStatus, UnitStatus, status};
-pub use stored::{StoredTask, with_stored};
+pub use status::{Overview, StoredTask, TaskStatus, UnitStatus, status};
+pub use stored::with_stored;
 pub use testing::{TestCommands, TestSource, Tested, run_test, testing};
 
 pub const SPEC_FILE: &str = "task-spec.md";

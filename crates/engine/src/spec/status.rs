@@ -4,7 +4,6 @@ use super::{
     load::{Loaded, children},
     place::Place,
     read::{Listing, ReadError, Target, TaskDirectory, find, list, units},
-    stored::StoredTask,
 };
 use serde::Serialize;
 use shuntyard_core::{
@@ -38,6 +37,20 @@ pub struct TaskStatus {
     pub waves: Vec<Vec<String>>,
     /// The tasks that were made of it, as the store has them; whoever asks only for the files has none.
     pub stored: Vec<StoredTask>,
+}
+
+/// A step of a spec as a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoredTask {
+    pub task: String,
+    /// None for a spec without units, and for the handing over of the whole.
+    pub unit: Option<String>,
+    pub role: &'static str,
+    pub cycle: u32,
+    pub state: &'static str,
+    /// How often it was begun.
+    pub attempt: i64,
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,30 +3,15 @@
 use super::{
     place::Place,
     run::{labelled, spec_label},
-    status::{Overview, TaskStatus},
+    status::{Overview, StoredTask, TaskStatus},
 };
 use crate::Context;
-use serde::Serialize;
 use shuntyard_core::compare::clean_line;
 use shuntyard_host::repository::repository_of;
 use shuntyard_store::{StoreError, TaskFilter, TaskRecord};
 
 /// Tasks that are read in one go.
 const PAGE: u32 = 500;
-
-/// A step of a spec as a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StoredTask {
-    pub task: String,
-    /// None for a spec without units, and for the handing over of the whole.
-    pub unit: Option<String>,
-    pub role: &'static str,
-    pub cycle: u32,
-    pub state: &'static str,
-    /// How often it was begun.
-    pub attempt: i64,
-    pub reason: Option<String>,
-}
 
 /// Looks up what has become of the specs of an overview.
 pub async fn with_stored(context: &Context, place: &Place, mut overview: Overview) -> Result<Overview, StoreError> {

@@ -52,7 +52,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
     // Side by side: a remote that does not answer keeps no task from starting.
     tokio::join!(
         passes(context, batch, watcher, cancel),
-        todo::keep(context, batch, watcher, cancel),
+        todo::keep(context, batch, |done| watcher(Told::Todo(done)), cancel),
         reviews::keep(context, cancel)
     );
 }

@@ -4,7 +4,6 @@
 //! Invariant: no start of a task waits for a remote here. What one process did holds for all: when a look began and
 //! ended is in the store, and a look that is repeated or cut off changes nothing twice.
 
-use super::run_loop::{Told, Watcher};
 use crate::{
     Context,
     claims::{self, Ended, ISSUE_FAILED, Issues, Run, SyncOptions, SyncReport, failure_mark},
@@ -64,11 +63,11 @@ pub struct TodoStatus {
 }
 
 /// Looks again and again until it is cancelled. A look that is cut off then is made good by the next.
-pub(super) async fn keep(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
+pub(super) async fn keep(context: &Context, batch: Option<&str>, tell: impl Fn(&TodoPass), cancel: &CancellationToken) {
     let looking = async {
         while let Some(pause) = until_due(context, batch).await {
             sleep(pause).await;
-            look_where_due(context, batch).await.iter().for_each(|done| watcher(Told::Todo(done)));
+            look_where_due(context, batch).await.iter().for_each(&tell);
         }
     };
     tokio::select! {

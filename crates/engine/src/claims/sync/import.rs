@@ -6,10 +6,10 @@
 use super::{
     super::{
         ClaimFault,
+        line::linked,
         shared::Shared,
         write::{Run, blocking},
     },
-    linked,
     report::{Added, SyncReport, Told, hindered, is_stuck},
 };
 use crate::{

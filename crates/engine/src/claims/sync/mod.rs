@@ -10,14 +10,14 @@ pub use report::{Added, SyncReport, Told};
 use super::{
     ClaimFault, Line,
     identity::identity,
-    issues::{Issues, assign, create},
-    line::top_of,
+    issues::{assign, create},
+    line::{Issues, linked, top_of},
     record::Record,
-    settle::{Marked, Whose, tick, unclaim},
-    shared::Shared,
+    settle::{Whose, tick, unclaim},
+    shared::{Shared, usual_base},
     stale::free,
     tip::Look,
-    write::{Run, blocking, find, usual_base},
+    write::{Marked, Run, blocking, find},
 };
 use crate::{Context, supervise::cancel};
 use report::told;
@@ -25,10 +25,8 @@ use shuntyard_core::{
     task::{Delivered, Phase, Receipt, State, TaskId},
     todo::{Document, Evidence, Field, StoredPhase, StoredTask, cycles, reconcile},
 };
-use shuntyard_store::{TaskFilter, TaskRecord};
-use std::{collections::BTreeMap, path::Path};
-
-const PAGE: u32 = 500;
+use shuntyard_store::TaskRecord;
+use std::path::Path;
 
 /// What becomes of a task that the file calls over while the store has it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,20 +82,6 @@ pub async fn sync(context: &Context, directory: &Path, options: SyncOptions<'_>)
         }
     }
     Ok(report)
-}
-
-/// The tasks of a repository that came from its TODO.md: of each line the newest.
-pub(super) async fn linked(context: &Context, repository: &Path) -> Result<Vec<TaskRecord>, ClaimFault> {
-    let mut newest = BTreeMap::new();
-    let mut filter =
-        TaskFilter { repository: Some(repository.display().to_string()), limit: PAGE, ..TaskFilter::default() };
-    loop {
-        let page = context.store.tasks(&filter).await?;
-        let Some(last) = page.last() else { break };
-        filter.after = last.number;
-        newest.extend(page.into_iter().filter_map(|record| Some((record.task.spec.todo.clone()?, record))));
-    }
-    Ok(newest.into_values().collect())
 }
 
 async fn compare(

@@ -2,10 +2,10 @@
 //! printed.
 
 use super::{
+    check::run_check,
     clean::{CleanCheckout, set_up, stoppable},
-    deliver::{Handed, in_thread},
-    gather::run_check,
-    pull_request::{Delivery, passing, usual_remote},
+    handed::{Delivery, Handed, in_thread, passing},
+    place::usual_remote,
 };
 use crate::{settings_of, supervise::spawn::log_dir};
 use shuntyard_core::{

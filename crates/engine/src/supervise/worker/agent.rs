@@ -1,7 +1,15 @@
 //! Having the work done: by a model in OpenCode, or by a command.
 
 use super::{
-    Hands, WorkError, collect::keep_work, direct, ended::Ended, life::Life, parent::Parent, parked, place::Place,
+    Hands, WorkError,
+    check::{exit_of, variables},
+    collect::keep_work,
+    direct,
+    ended::Ended,
+    life::Life,
+    parent::Parent,
+    parked,
+    place::Place,
     tier::chosen_for,
 };
 use crate::{
@@ -20,11 +28,11 @@ use shuntyard_core::{
     duration::Limit,
     pattern::Deadline,
     route::{Exchange, Selector},
-    task::{Agent, End, Exit, Stop, Strategy, Task, checkout::Call, prompt},
+    task::{Agent, End, Stop, Strategy, Task, checkout::Call, prompt},
 };
 use shuntyard_host::{clock::now_micros, shell};
 use shuntyard_store::{RunRecord, TaskRecord};
-use std::{ffi::OsString, time::Duration};
+use std::time::Duration;
 
 /// Characters of the last words that are kept.
 const SAID: usize = 2000;
@@ -228,35 +236,4 @@ async fn run_command(context: &Context, record: &TaskRecord, command: &str, plac
         }
         Err(error) => Ended::not_started(format!("failed to {error}")),
     }
-}
-
-pub(super) fn exit_of(exit: shell::Exit) -> Exit {
-    match exit {
-        shell::Exit::Code(code) => Exit::Code(code),
-        shell::Exit::Signal(signal) => Exit::Signal(signal),
-        shell::Exit::Deadline => Exit::Deadline,
-    }
-}
-
-/// What commands of a task find in their environment: the user's, without what looks like a secret by its name, and
-/// with a port of their own.
-pub(super) fn variables(context: &Context, record: &TaskRecord) -> Vec<(OsString, OsString)> {
-    const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-    // Git's own settings come as pairs whose names have the word as well.
-    let is_secret = |name: &str| {
-        !name.starts_with("GIT_CONFIG_") && SECRET.iter().any(|word| name.to_ascii_uppercase().contains(word))
-    };
-    let mut variables: Vec<(OsString, OsString)> = context
-        .environment
-        .iter()
-        .filter(|(name, _)| !is_secret(name))
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect();
-    let port = 20_000 + record.number.rem_euclid(2000) * 10;
-    // What is verified is the commit itself, without what a ref puts in its place.
-    variables.push(("GIT_NO_REPLACE_OBJECTS".into(), "1".into()));
-    variables.push(("SHUNTYARD_TASK".into(), record.task.id.as_str().into()));
-    variables.push(("SHUNTYARD_PORT".into(), port.to_string().into()));
-    variables.push((WORKER_MARK.into(), mark_of(context, &record.task.id, record.task.epoch).into()));
-    variables
 }

@@ -2,7 +2,7 @@
 //! exactly what is delivered.
 
 use super::{
-    gather::run_check,
+    check::run_check,
     life::Life,
     place::{Place, git, owner_of, root, with_source},
 };

@@ -4,40 +4,17 @@
 use super::{
     ended::Ended,
     gather::gather,
+    handed::{Delivery, Handed, in_thread, publish_as},
     in_the_way,
     life::Life,
     merge::merge,
     place::{Place, with_source},
-    pull_request::{Delivery, propose},
+    pull_request::propose,
 };
 use crate::Context;
-use shuntyard_core::task::{Deliver, Delivered, Event, Failure, Findings, Judgement, Task, TaskSpec, judge};
-use shuntyard_host::git::{GitError, Published};
+use shuntyard_core::task::{Deliver, Delivered, Event, Judgement, Task, TaskSpec, judge};
+use shuntyard_host::git::GitError;
 use shuntyard_store::TaskRecord;
-
-/// What came of a delivery.
-#[derive(Debug)]
-pub(super) struct Handed {
-    pub(super) event: Event,
-    /// New evidence, when the work was judged again on a newer base.
-    pub(super) evidence: Option<(Vec<String>, Findings)>,
-    /// The branch that has the work in the user's repository.
-    pub(super) branch: Option<String>,
-}
-
-impl Handed {
-    pub(super) fn new(event: Event) -> Self {
-        Self { event, evidence: None, branch: None }
-    }
-
-    pub(super) fn returned(failure: Failure) -> Self {
-        Self::new(Event::Return { failure })
-    }
-
-    pub(super) fn merged(base: &str, head: String) -> Self {
-        Self::new(Event::Deliver { delivered: Delivered::Merged { base: base.to_owned(), head } })
-    }
-}
 
 pub(super) async fn deliver(
     context: &Context,
@@ -90,24 +67,6 @@ async fn leave_branch(task: &Task, place: &Place, head: &str) -> Result<Handed, 
     Ok(Handed { branch: Some(branch), ..Handed::new(Event::Deliver { delivered }) })
 }
 
-/// Brings the commit into the user's repository, on a branch that belongs to the task, of this name if that is free.
-pub(super) fn publish_as(place: &Place, commit: &str, wanted: &str) -> Result<Published, GitError> {
-    bring(place, commit)?;
-    let published = place.git()?.publish_branch(&place.repository, &place.owner, wanted, commit)?;
-    if let Some(why) = &published.instead_of {
-        tracing::warn!(branch = published.branch, why, "the work is on a branch of another name");
-    }
-    Ok(published)
-}
-
-/// Brings the commit into the user's repository, on no branch.
-pub(super) fn bring(place: &Place, commit: &str) -> Result<(), GitError> {
-    if place.git()?.delivered_objects(&place.repository, &place.owner, commit)?.as_deref() == Some(commit) {
-        return Ok(());
-    }
-    place.workspace()?.deliver_objects(&place.repository, commit, commit)
-}
-
 /// Puts work that was not verified on a branch of the task, for somebody who goes on from it.
 pub(crate) async fn publish_unfinished(context: &Context, task: &Task) -> Option<String> {
     let runs = context.store.runs(&task.id).await.ok()?;
@@ -119,13 +78,4 @@ pub(crate) async fn publish_unfinished(context: &Context, task: &Task) -> Option
         publish_as(place, &work, &TaskSpec::branch(&task.id)).map(|published| Some(published.branch))
     });
     published.await.ok().flatten()
-}
-
-pub(super) async fn in_thread<T: Send + 'static>(
-    place: &Place,
-    work: impl FnOnce(&Place) -> Result<T, GitError> + Send + 'static,
-) -> Result<T, GitError> {
-    let place = place.clone();
-    let done = crate::in_thread(move || work(&place)).await;
-    done.unwrap_or_else(|source| Err(GitError::Run { command: "git".to_owned(), source }))
 }

@@ -1,7 +1,7 @@
 //! The evidence: what git says was changed, and what the verify commands say about it.
 
 use super::{
-    agent::{exit_of, variables},
+    check::run_check,
     clean::CleanCheckout,
     ended::Ended,
     life::Life,
@@ -9,16 +9,8 @@ use super::{
     place::{Place, with_source},
 };
 use crate::{Context, supervise::spawn::log_dir};
-use shuntyard_core::{
-    redact::redact,
-    task::{Check, Commit, End, Findings, Secret, Task},
-};
-use shuntyard_host::{
-    git::{Git, GitError, Step},
-    guard::DEFAULT_GRACE,
-    paths::private_dir,
-    shell,
-};
+use shuntyard_core::task::{Check, Commit, End, Findings, Secret, Task};
+use shuntyard_host::git::{Git, GitError, Step};
 use shuntyard_store::TaskRecord;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -239,36 +231,6 @@ async fn check_in_place(
         }
     }
     Ok(checks)
-}
-
-/// One verify command, in a directory, with its end and the end of what it printed.
-pub(super) async fn run_check(
-    context: &Context,
-    record: &TaskRecord,
-    command: String,
-    directory: PathBuf,
-    log: PathBuf,
-) -> Result<Check, String> {
-    if let Some(parent) = log.parent() {
-        private_dir(parent).map_err(|error| format!("the log of a check could not be made: {error}"))?;
-    }
-    let check = shell::Check {
-        command: command.clone(),
-        directory,
-        variables: variables(context, record),
-        deadline: context.config.supervise.verify_timeout.0.unwrap_or(std::time::Duration::MAX),
-        grace: DEFAULT_GRACE,
-        log,
-    };
-    let own = context.program.clone();
-    let checked = tokio::task::spawn_blocking(move || check.run(&own)).await.map_err(|error| error.to_string())?;
-    let checked = checked.map_err(|error| format!("`{command}` could not be run: failed to {error}"))?;
-    Ok(Check {
-        command,
-        exit: exit_of(checked.exit),
-        tail: redact(&checked.tail),
-        took_ms: u64::try_from(checked.took.as_millis()).unwrap_or(u64::MAX),
-    })
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 
 use super::{
     clean::CleanCheckout,
-    deliver::{Handed, bring, in_thread},
     ended::Ended,
     gather::{nothing, read},
+    handed::{Handed, bring, in_thread},
     in_the_way,
     life::Life,
     place::{Place, author, git},

@@ -5,6 +5,7 @@
 
 mod after_merge;
 mod agent;
+mod check;
 mod clean;
 mod collect;
 mod contest;
@@ -14,6 +15,7 @@ mod discard;
 mod ended;
 mod gather;
 mod gh;
+mod handed;
 mod life;
 mod merge;
 mod opinion;
@@ -42,7 +44,7 @@ pub use verify::{Verified, VerifyError, verify};
 
 pub(crate) use deliver::publish_unfinished;
 pub(crate) use gh::Gh;
-pub(crate) use place::{git, owner_of, worktrees};
+pub(crate) use place::{git, owner_of, started_note, worktrees};
 
 /// Removes what a settled task has left in the file system, as far as nothing is lost by that.
 pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, String> {
@@ -65,15 +67,14 @@ use crate::{
     owner::{same_machine, this_process},
 };
 use contest::Found;
-use deliver::Handed;
 use ended::Ended;
+use handed::Handed;
 use life::Life;
 use opinion::{Opinion, opinion};
 use prepared::{Located, in_workspace, locate};
 use serde_json::Value;
 use shuntyard_core::{
     ErrorClass,
-    config::micros,
     pattern::FailureMode,
     task::{Delivered, End, Event, Failure, Findings, Judgement, Receipt, Stage, State, Stop, Task, TaskId, judge},
 };
@@ -120,17 +121,6 @@ pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), Work
     }
     let started = begin(context, &record).await?;
     carry(context, started, Hands::Guarded).await.map(drop)
-}
-
-/// What a claim notes when its worker begins.
-pub(super) fn started_note(context: &Context, task: &Task, now: i64) -> RunNote {
-    RunNote {
-        started_at: Some(now),
-        lease_until: Some(now.saturating_add(micros(context.config.supervise.lease))),
-        // A place that is there already is known from the start.
-        worktree: place::given(task).map(|place| place.directory.display().to_string()),
-        ..RunNote::default()
-    }
 }
 
 /// Begins what was claimed by another for this process.

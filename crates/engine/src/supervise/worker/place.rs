@@ -2,11 +2,12 @@
 
 use crate::{Context, hash::short_hash};
 use shuntyard_core::{
+    config::micros,
     pattern::FailureMode,
     task::{Failure, Place as Where, Task},
 };
 use shuntyard_host::git::{Author, Git, GitError, LinkedWorktree, Workspace};
-use shuntyard_store::RunRecord;
+use shuntyard_store::{RunNote, RunRecord};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +69,23 @@ impl Place {
     /// Whether the workspace is there.
     pub(super) fn exists(&self) -> bool {
         self.workspace().is_ok()
+    }
+}
+
+/// The remote that branches are pushed to.
+pub(super) fn usual_remote(git: &Git, repository: &Path) -> Result<Option<String>, GitError> {
+    let remotes = git.remotes(repository)?;
+    Ok(remotes.iter().find(|name| *name == "origin").or_else(|| remotes.first()).cloned())
+}
+
+/// What a claim notes when its worker begins.
+pub(crate) fn started_note(context: &Context, task: &Task, now: i64) -> RunNote {
+    RunNote {
+        started_at: Some(now),
+        lease_until: Some(now.saturating_add(micros(context.config.supervise.lease))),
+        // A place that is there already is known from the start.
+        worktree: given(task).map(|place| place.directory.display().to_string()),
+        ..RunNote::default()
     }
 }
 

@@ -2,36 +2,22 @@
 
 use super::{
     after_merge::confirm,
-    deliver::{Handed, in_thread, publish_as},
-    ended::Ended,
     gh::Gh,
+    handed::{Delivery, Handed, in_thread, passing, publish_as},
     in_the_way,
-    life::Life,
-    place::Place,
+    place::{Place, usual_remote},
     rebase::rebase,
 };
-use crate::{Context, supervise::reviews::next_look};
+use crate::supervise::reviews::next_look;
 use shuntyard_core::{
     pattern::FailureMode,
     pull_request::Assessed,
     task::{Event, Failure, Task, TaskSpec},
 };
-use shuntyard_host::git::{Git, GitError, Pushed};
-use shuntyard_store::TaskRecord;
-use std::path::Path;
+use shuntyard_host::git::{GitError, Pushed};
 
 /// Names that are tried for a branch that the remote has already.
 const NAMES: u32 = 5;
-
-/// A delivery that is under way.
-#[derive(Clone, Copy)]
-pub(super) struct Delivery<'a> {
-    pub(super) context: &'a Context,
-    pub(super) record: &'a TaskRecord,
-    pub(super) place: &'a Place,
-    pub(super) ended: &'a Ended,
-    pub(super) life: &'a Life,
-}
 
 /// Pushes the branch and opens a pull request; one that is open already is taken for it. A commit that was proposed
 /// before is delivered again because it is to be rebased, or because it was merged.
@@ -130,16 +116,4 @@ fn offer(task: &Task, place: &Place, head: &str, gh: &Gh, open: Option<&str>) ->
         wanted = format!("{}-{number}", TaskSpec::branch(&task.id));
     }
     Ok(Err(refused))
-}
-
-/// The remote that branches are pushed to.
-pub(super) fn usual_remote(git: &Git, repository: &Path) -> Result<Option<String>, GitError> {
-    let remotes = git.remotes(repository)?;
-    Ok(remotes.iter().find(|name| *name == "origin").or_else(|| remotes.first()).cloned())
-}
-
-/// A remote or a service that cannot be asked now. It is asked again for as long as that takes.
-pub(super) fn passing(detail: String) -> Handed {
-    let failure: Failure = in_the_way("pull request", detail);
-    Handed::returned(Failure { mode: FailureMode::Transient, ..failure })
 }

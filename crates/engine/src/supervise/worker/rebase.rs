@@ -3,10 +3,10 @@
 //! Invariant: the branch on the remote is replaced only while it is what this task pushed.
 
 use super::{
-    deliver::{Handed, in_thread},
+    handed::{Delivery, Handed, in_thread, passing},
     in_the_way,
     merge::{Rebuilt, delivered_before, on_new_base},
-    pull_request::{Delivery, passing, usual_remote},
+    place::usual_remote,
 };
 use crate::supervise::{fault::fault, reviews::next_look};
 use shuntyard_core::{

@@ -1,9 +1,6 @@
 //! The commit that a task starts from: its base, with the work of the tasks that it depends on.
 
-use super::{
-    place::{needs_person, with_source},
-    pull_request::usual_remote,
-};
+use super::place::{needs_person, usual_remote, with_source};
 use crate::Context;
 use shuntyard_core::task::{Delivered, Dependency, Failure, Presence, State, Task, TaskId};
 use shuntyard_host::git::{Forecast, Git, GitError};
