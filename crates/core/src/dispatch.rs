@@ -1,48 +1,19 @@
 //! What a dispatch is asked to do, checked before anything leaves the machine.
 
 pub use crate::route::Selector;
+use crate::values::Mode;
 
 use crate::{
-    config::{Access, Capability},
     route::{Needs, estimate_tokens},
     schema::AnswerSchema,
+    values::{Access, Capability},
 };
-use serde::{Deserialize, Serialize};
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 /// OpenCode's own prompt and tools, at the least.
 const WORKING_TOKENS: u64 = 4000;
 /// A small image, at the least.
 const IMAGE_TOKENS: u64 = 100;
-
-/// How the prompt is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// One answer, no tools.
-    Text,
-    /// Tools, in the working directory, over several steps.
-    Agent,
-    /// One of the user's own OpenCode commands.
-    Command,
-}
-
-impl Mode {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Agent => "agent",
-            Self::Command => "command",
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// An image that goes with the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]

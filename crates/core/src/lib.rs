@@ -3,6 +3,7 @@
 //! Every rule here is a function of its arguments, so that it can be tested with a table.
 
 pub mod budget;
+mod check;
 pub mod compare;
 pub mod config;
 pub mod dispatch;
@@ -26,6 +27,7 @@ pub mod spec;
 pub mod task;
 pub mod todo;
 pub mod usage;
+pub mod values;
 
 pub use error_class::ErrorClass;
 pub use id::{DispatchId, ServerId};

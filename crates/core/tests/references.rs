@@ -11,9 +11,10 @@ use shuntyard_core::{
     pattern::FailureMode,
     pull_request::{Assessed, Assessment, PullRequestState},
     task::{
-        Asked, Cause, Contest, Decided, Deliver, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest,
-        Phase, Place, Redelivery, Rules, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
+        Asked, Cause, Contest, Decided, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest, Phase,
+        Place, Redelivery, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
     },
+    values::{Deliver, Rules},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -171,7 +172,7 @@ fn moves() -> String {
         rests: vec![1],
         trouble_rests: vec![1],
         losses: 1,
-        diagnose: shuntyard_core::task::Diagnose::Never,
+        diagnose: shuntyard_core::values::Diagnose::Never,
     };
     let places: BTreeMap<&str, usize> = names().into_iter().zip(0..).collect();
     let mut order: Vec<&str> = events().iter().map(Event::name).collect();

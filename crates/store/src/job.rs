@@ -4,8 +4,8 @@ use crate::Owner;
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, ServerId,
-    job::{Backend, Choice, JobId, JobKind, JobOrder, JobState},
-    route::ModelPolicy,
+    job::{Choice, JobId, JobKind, JobOrder, JobState},
+    values::{Backend, ModelPolicy},
 };
 
 /// A job before it has a number.

@@ -4,7 +4,8 @@ use super::texts::LONG;
 use crate::figures::{Limits, micros, quantile};
 use shuntyard_core::{
     config::{Config, Layer, Layered, Origin},
-    route::{Advice, Availability, Bar, Catalogue, ModelPolicy, Needs, Question, Selector, classify, resolve},
+    route::{Advice, Availability, Bar, Catalogue, Needs, Question, Selector, classify, resolve},
+    values::ModelPolicy,
 };
 use std::{
     hint::black_box,

@@ -2,19 +2,7 @@
 
 use super::{Billing, Kind, Level, Line};
 use crate::route::Budget;
-use serde::{Deserialize, Serialize};
-
-/// How much a request may ask of the budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Urgency {
-    #[default]
-    Normal,
-    /// Keeps its tier although the budget is running low; stops where all stop.
-    Critical,
-    /// Goes on past the stop line, because somebody said so.
-    PastTheStop,
-}
+use crate::values::Urgency;
 
 /// What the lines that concern a request say. `tiers` are all tiers there are.
 #[must_use]

@@ -7,7 +7,7 @@ mod line;
 mod refusal;
 mod settle;
 
-pub use advise::{Urgency, advise};
+pub use advise::advise;
 pub use burn::{BurnRate, Rate, burn_rate};
 pub use estimate::{Basis, Estimate, History, Reserving, estimate};
 pub use line::{Billing, Key, Kind, Level, Line, Unit};

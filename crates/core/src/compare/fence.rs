@@ -3,10 +3,8 @@
 //! The boundary is drawn anew for each call, after the texts were written, and another one is drawn when a text
 //! contains it. The seed has to be one that the authors of the texts cannot know.
 
-use super::{
-    clean::clean,
-    seeded::{Purpose, Seeded},
-};
+use super::seeded::{Purpose, Seeded};
+use crate::values::clean;
 
 /// A text to be quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 //! does not fit is a fault with its place. Who did not answer is unknown, and never counted for either side.
 
 pub mod anonymous;
-mod clean;
 pub mod consensus;
 pub mod council;
 pub mod escalation;
@@ -13,17 +12,14 @@ mod fence;
 pub mod judge;
 mod label;
 mod mask;
-mod percent;
 mod reading;
 pub mod review_loop;
 mod seeded;
 mod trim;
 
 pub use anonymous::{Anonymous, AnonymousError, Pass, Sheet};
-pub use clean::{clean, clean_line};
 pub use fault::Fault;
 pub use fence::{Fenced, Part, fence};
 pub use label::Label;
 pub use mask::{Mask, Masked, Names};
-pub use percent::Percent;
 pub use trim::fair_shares;

@@ -1,10 +1,9 @@
 //! Reads typed values out of JSON that a model wrote. What does not fit becomes a fault with its place, and reading
 //! goes on, so that all faults are told at once.
 
-use super::{
-    Fault, Label,
-    clean::{REPLACED, clean_line, clean_text},
-};
+use super::{Fault, Label};
+use crate::values::REPLACED;
+use crate::values::{clean_line, clean_text};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

@@ -1,10 +1,8 @@
 //! Workers, workflows, and how the work that was handed to them is kept.
 
-use super::Capability;
 use crate::{
-    dispatch::Mode,
     duration::Limit,
-    job::{Backend, WorkflowStep},
+    values::{Access, Backend, Capability, Mode, WorkflowStep},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,15 +48,6 @@ pub struct WorkerProfile {
     pub backend: Backend,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Limit>,
-}
-
-/// What a worker may do where it works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Access {
-    #[default]
-    Read,
-    Write,
 }
 
 impl Default for WorkerProfile {

@@ -2,7 +2,10 @@
 //!
 //! A key that does not exist is an error with its place and the nearest one that does.
 
-use super::{Config, DEFAULTS_JSON, open::is_open, variables::collect_leaves};
+use super::{
+    Config, DEFAULTS_JSON,
+    open::{collect_leaves, is_open},
+};
 use crate::nearest::nearest;
 use serde::Deserialize as _;
 use std::{collections::BTreeMap, fmt, sync::LazyLock};
@@ -59,8 +62,8 @@ pub struct Layered {
 }
 
 impl Layered {
-    /// Merges `layers` over the built-in settings; later ones win.
-    pub fn merge(layers: &[Layer]) -> Result<Self, ConfigError> {
+    /// Merges `layers` over the built-in settings; later ones win. Only what the types say is checked.
+    pub(crate) fn merge_unchecked(layers: &[Layer]) -> Result<Self, ConfigError> {
         let built_in = BUILT_IN.as_ref().map_err(Clone::clone)?;
         let mut above = Vec::with_capacity(layers.len());
         let mut origins = BTreeMap::new();
@@ -72,12 +75,12 @@ impl Layered {
             above.push(table);
         }
         let config = config_of(built_in, &above, &origins)?;
-        let is_changed = |section: &str| above.iter().any(|table| table.contains_key(section));
-        config.check_changed(is_changed).map_err(|faults| {
-            let (key, problem) = faults.into_iter().next().unwrap_or_default();
-            bad_value(&key, &problem, &origins)
-        })?;
         Ok(Self { config, origins, above })
+    }
+
+    /// Whether a section is not as it is built in.
+    pub(crate) fn is_changed(&self, section: &str) -> bool {
+        self.above.iter().any(|table| table.contains_key(section))
     }
 
     /// Every setting as it is in force.
@@ -120,7 +123,7 @@ fn parse(layer: &Layer) -> Result<Table, ConfigError> {
     })
 }
 
-fn bad_value(key: &str, problem: &str, origins: &BTreeMap<String, Origin>) -> ConfigError {
+pub(crate) fn bad_value(key: &str, problem: &str, origins: &BTreeMap<String, Origin>) -> ConfigError {
     let origin = origins.get(key).map_or_else(|| "the configuration".to_owned(), Origin::to_string);
     ConfigError::BadValue { origin, key: key.to_owned(), problem: problem.trim_end().to_owned() }
 }

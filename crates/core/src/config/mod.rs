@@ -3,10 +3,8 @@
 
 mod agents;
 mod change;
-mod check;
 mod comments;
 mod jobs;
-mod jobs_check;
 mod layers;
 mod literal;
 mod merging;
@@ -20,19 +18,20 @@ mod variables;
 pub use agents::{AgentGroup, AgentGroups};
 pub use change::{Change, ChangeError, set};
 pub use comments::{Section, sections};
-pub use jobs::{Access, Jobs, WorkerProfile, Workflow};
+pub use jobs::{Jobs, WorkerProfile, Workflow};
+pub(crate) use layers::bad_value;
 pub use layers::{ConfigError, Layer, Layered, Origin};
 pub use merging::{Grep, MergeCheck, MergeMethod, Merging};
 pub use repository::{Repository, remote_name};
 pub use routing::{
-    Availability, Batch, Budget, Capability, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy,
-    Score, Tag, Via,
+    Availability, Batch, Budget, Catalogue, Classifier, Cooldowns, Fallback, FirstChoice, Patterns, Policy, Score, Tag,
+    Via,
 };
 pub use schema::schema;
 pub use supervise::{OfflineClaims, Supervise, micros};
 pub use variables::{overrides_from_variables, setting_paths};
 
-use crate::{ModelRef, compare::escalation::Rule, duration::Limit};
+use crate::{ModelRef, duration::Limit, values::Rule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use crate::{
     duration::Limit,
-    route::{Sign, Trigger},
+    values::{Capability, Sign, Trigger},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
@@ -133,16 +133,6 @@ impl Cooldowns {
 pub enum FirstChoice {
     Model,
     SmallModel,
-}
-
-/// Something that a model can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Capability {
-    Vision,
-    Tools,
-    Reasoning,
-    Structured,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use crate::{
     duration::Limit,
-    task::{Diagnose, Rules},
+    values::{Diagnose, Rules},
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -89,7 +89,7 @@ fn a_repository_cannot_choose_the_program_or_the_server() {
 
 #[test]
 fn the_escalation_rule_is_data() {
-    use crate::compare::escalation::{Outcome, Rule};
+    use crate::values::{Outcome, Rule};
     assert_eq!(
         Layered::merge(&[]).unwrap().config.consensus,
         Rule::default(),

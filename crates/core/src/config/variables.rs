@@ -1,7 +1,7 @@
 //! Settings from the environment: `SHUNTYARD_` and the setting's path, dots as underscores.
 
-use super::{Layer, Origin, layers::BUILT_IN, literal::list, open::is_open, schema::descriptions};
-use toml::{Table, Value};
+use super::{Layer, Origin, layers::BUILT_IN, literal::list, open::collect_leaves, schema::descriptions};
+use toml::Value;
 
 /// Names that read better than the rule would make them.
 const SHORT_NAMES: [(&str, &str); 3] = [
@@ -52,15 +52,4 @@ fn assignment(path: &str, default: &Value, value: &str) -> String {
         _ => Value::String(value.to_owned()).to_string(),
     };
     format!("{path} = {literal}\n")
-}
-
-pub(super) fn collect_leaves<'a>(path: &str, table: &'a Table, out: &mut Vec<(String, &'a Value)>) {
-    for (key, value) in table {
-        let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        match value {
-            Value::Table(_) if is_open(&full) => {}
-            Value::Table(inner) => collect_leaves(&full, inner, out),
-            _ => out.push((full, value)),
-        }
-    }
 }

@@ -14,5 +14,5 @@ pub use auto::{Picked, pick_profile};
 pub use id::{BadJobId, JobId};
 pub use order::{Choice, JobKind, JobOrder, JobState, Pause, TierPart};
 pub use recap::{Exchange, recap};
-pub use reuse::{Backend, Found, Mismatch, Standing, Wanted, reusable};
-pub use workflow::{Advance, Carry, StepDone, WorkflowStep, advance, carry};
+pub use reuse::{Found, Mismatch, Standing, Wanted, reusable};
+pub use workflow::{Advance, Carry, StepDone, advance, carry};

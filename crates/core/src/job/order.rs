@@ -1,11 +1,11 @@
 //! What is to be done by a job, and on which model it is to be done.
 
-use super::WorkflowStep;
+use crate::values::WorkflowStep;
 use crate::{
     Nano,
-    dispatch::Mode,
     model::ModelRef,
-    route::{ModelPolicy, Rule},
+    route::Rule,
+    values::{Mode, ModelPolicy},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

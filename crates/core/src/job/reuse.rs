@@ -1,32 +1,8 @@
 //! Whether a worker that is there may take a message, or another has to be made.
 
-use crate::route::ModelPolicy;
-use serde::{Deserialize, Serialize};
-
-/// Where a worker lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Backend {
-    /// In a session on a server that others use too.
-    Agent,
-    /// On a server of its own.
-    Server,
-}
-
-impl Backend {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Server => "server",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Agent, Self::Server].into_iter().find(|backend| backend.as_str() == text)
-    }
-}
+use crate::values::Backend;
+use crate::values::ModelPolicy;
+use serde::Serialize;
 
 /// What a message needs its worker to be.
 #[derive(Debug, Clone, PartialEq, Eq)]

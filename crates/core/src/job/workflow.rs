@@ -1,26 +1,7 @@
 //! A workflow: steps in a row, each told the task and what the steps before it said, within limits.
 
+use crate::values::WorkflowStep;
 use serde::{Deserialize, Serialize};
-
-/// One step, as it is configured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkflowStep {
-    pub name: String,
-    /// The worker profile that does it.
-    pub profile: String,
-    /// What it is asked, before the task and what came before.
-    pub prompt: String,
-    /// Another model than the profile's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// It has to say whether the work is good, in a form that can be read.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub judges: bool,
-    /// It is needed only when the step of this name did not find the work good.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unless_approved_by: Option<String>,
-}
 
 /// A step that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,5 @@
 //! Cuts a property out of a text with comments. Comments beside it stay: they are the user's, whatever they are about.
 
-use super::jsonc::comma_after;
 use jsonc_parser::{
     ast::{Object, ObjectProp},
     common::Ranged,
@@ -36,5 +35,38 @@ fn with_its_gap(text: &str, goes: Range<usize>, open_comma: Option<usize>) -> Ra
         Some(_) => before.len()..goes.end,
         None if open_comma.is_some_and(|comma| comma + 1 == before.len()) => before.len()..goes.end,
         None => goes.start..behind,
+    }
+}
+
+/// Where the comma behind a value is.
+pub(super) fn comma_after(text: &str, at: usize) -> Option<usize> {
+    let next = at + trivia(&text[at..], Reach::Further);
+    text[next..].starts_with(',').then_some(next)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Not beyond the end of the line.
+    Line,
+    Further,
+}
+
+/// How far white space and comments reach.
+pub(super) fn trivia(text: &str, reach: Reach) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let space = rest.trim_start_matches(|letter: char| {
+            letter.is_whitespace() && !(reach == Reach::Line && matches!(letter, '\n' | '\r'))
+        });
+        if space.len() < rest.len() {
+            at += rest.len() - space.len();
+        } else if rest.starts_with("//") {
+            at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+        } else {
+            return at;
+        }
     }
 }

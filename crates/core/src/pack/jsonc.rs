@@ -1,7 +1,7 @@
 //! Changes one value in JSON with comments. Everything that is not that value keeps its bytes: comments, order, unknown
 //! keys, layout. What is new is only put in between.
 
-use super::cut;
+use super::cut::{self, Reach, comma_after, trivia};
 use jsonc_parser::{
     CollectOptions, ParseOptions,
     ast::{Object, ObjectProp, Value as Ast},
@@ -188,12 +188,6 @@ fn unit(text: &str) -> &str {
         .map_or("  ", |indent| if indent.starts_with('\t') { "\t" } else { indent })
 }
 
-/// Where the comma behind a value is.
-pub(super) fn comma_after(text: &str, at: usize) -> Option<usize> {
-    let next = at + trivia(&text[at..], Reach::Further);
-    text[next..].starts_with(',').then_some(next)
-}
-
 /// How far comments reach that stand on the line that goes on here.
 fn same_line(text: &str) -> usize {
     let reach = trivia(text, Reach::Line);
@@ -203,33 +197,6 @@ fn same_line(text: &str) -> usize {
 /// How far the inside of an empty object says something.
 fn said_until(inside: &str) -> usize {
     inside.trim_end().len()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    /// Not beyond the end of the line.
-    Line,
-    Further,
-}
-
-/// How far white space and comments reach.
-fn trivia(text: &str, reach: Reach) -> usize {
-    let mut at = 0;
-    loop {
-        let rest = &text[at..];
-        let space = rest.trim_start_matches(|letter: char| {
-            letter.is_whitespace() && !(reach == Reach::Line && matches!(letter, '\n' | '\r'))
-        });
-        if space.len() < rest.len() {
-            at += rest.len() - space.len();
-        } else if rest.starts_with("//") {
-            at += rest.find(['\n', '\r']).unwrap_or(rest.len());
-        } else if rest.starts_with("/*") {
-            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
-        } else {
-            return at;
-        }
-    }
 }
 
 /// Some editors begin a file with a mark that is no part of its text.

@@ -1,21 +1,7 @@
 //! The state of a pull request, and what may be done with it.
 
-use super::{Opinion, PullRequest, PullRequestRecord, PullRequestState, Verdict};
+use super::{Assessment, Opinion, PullRequest, PullRequestRecord, PullRequestState, Verdict};
 use crate::config::Merging;
-use serde::{Deserialize, Serialize};
-
-/// A state, with the reason for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assessment {
-    pub state: PullRequestState,
-    pub detail: String,
-}
-
-impl From<PullRequestState> for Assessment {
-    fn from(state: PullRequestState) -> Self {
-        Self { state, detail: String::new() }
-    }
-}
 
 /// Whether checks may still start for a head, besides those that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

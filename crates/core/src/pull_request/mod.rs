@@ -10,8 +10,8 @@ mod revision;
 #[cfg(test)]
 mod tests;
 
-pub use assess::{Assessment, Reporting, assess, is_approved, may_merge, needs_rebase};
-pub use record::{Assessed, PullRequestRecord};
+pub use assess::{Reporting, assess, is_approved, may_merge, needs_rebase};
+pub use record::{Assessed, Assessment, PullRequestRecord};
 pub use report::{FIELDS, LineComment, Opinion, PullRequest, Review, StatusCheck, Verdict};
 pub use revision::{Objections, objections};
 

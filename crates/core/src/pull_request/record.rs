@@ -1,10 +1,23 @@
 //! What a task remembers of its pull request, over all of its attempts.
 
-use super::{Assessment, PullRequestState};
+use super::PullRequestState;
 use serde::{Deserialize, Serialize};
 
 /// Objections that are remembered, at most; the oldest go first.
 const ANSWERED: usize = 200;
+
+/// A state, with the reason for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assessment {
+    pub state: PullRequestState,
+    pub detail: String,
+}
+
+impl From<PullRequestState> for Assessment {
+    fn from(state: PullRequestState) -> Self {
+        Self { state, detail: String::new() }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PullRequestRecord {

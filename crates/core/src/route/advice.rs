@@ -1,8 +1,9 @@
 //! What others know and a decision takes into account: a contest's winner, an agent's own wish, experience,
 //! a text's looks, and the budget. Each is optional, and a missing one is said in the trace.
 
-use super::{Trigger, classify::Classified};
+use super::classify::Classified;
 use crate::ModelRef;
+use crate::values::Trigger;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

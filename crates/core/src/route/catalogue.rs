@@ -1,7 +1,7 @@
 //! The models that a user has, as far as a decision needs to know them. No keys.
 
-use super::{Models, ReleaseDate, RouteError};
-use crate::{ModelRef, money::Price, nearest::nearest};
+use super::{Model, Models, RouteError};
+use crate::{ModelRef, nearest::nearest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,60 +58,6 @@ pub struct Provider {
     /// The variables that may hold its key.
     pub env: Vec<String>,
     pub models: Models,
-}
-
-/// How far a model's maker stands by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    #[default]
-    Active,
-    Beta,
-    Alpha,
-    Deprecated,
-}
-
-impl Status {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Beta => "beta",
-            Self::Alpha => "alpha",
-            Self::Deprecated => "deprecated",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
-        [Self::Beta, Self::Alpha, Self::Deprecated]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .unwrap_or_default()
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Model {
-    pub id: String,
-    pub name: String,
-    pub family: String,
-    pub image_input: bool,
-    pub tool_calls: bool,
-    pub reasoning: bool,
-    /// Files such as PDF.
-    pub attachments: bool,
-    /// A schema that the provider itself enforces. Tool calls give the same through OpenCode.
-    pub structured_output: bool,
-    /// Whether it answers with text at all; some only draw or speak.
-    pub text_output: bool,
-    /// Tokens; 0 when nobody says.
-    pub context: u64,
-    pub output: u64,
-    pub price: Price,
-    pub variants: Vec<String>,
-    pub status: Status,
-    pub release_date: ReleaseDate,
 }
 
 impl Provider {

@@ -85,7 +85,7 @@ pub(super) fn not_usable(question: &Question<'_>, winner: &ModelRef) -> Option<S
     if let Some(why) = budget.exhausted.get(&winner.provider).or_else(|| budget.low.get(&winner.provider)) {
         return Some(why.clone());
     }
-    let tier = super::fallback::tier_of(question.config, winner);
+    let tier = super::question::tier_of(question.config, winner);
     if let Some(why) = tier.as_deref().and_then(|tier| budget.gives_way(tier)) {
         return Some(why.to_owned());
     }

@@ -3,16 +3,18 @@
 //! The needs of the request, the allowed providers and the budget hold for every hop as for the first choice.
 
 use super::{
-    Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried, Trigger,
+    Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried,
     giving_way::through_tier,
     pool::{Pool, waits},
     pooled::{through_tag, with_needs_of},
+    question::{listed, tier_of},
     resolve,
     resolve::{exact, set_as_default},
     score::strength,
     terms::{GivingWay, StandIns, Terms, Waiting},
     wish::{Wish, wish},
 };
+use crate::values::Trigger;
 use crate::{
     ModelRef,
     config::{Config, Score},
@@ -298,15 +300,4 @@ fn joined(before: &Resolution, last: &Tried, mut found: Resolution) -> Resolutio
         }
     }
     found
-}
-
-/// The weakest tier that lists the model.
-pub(super) fn tier_of(config: &Config, model: &ModelRef) -> Option<String> {
-    let is_own = |own: ModelRef| own.provider == model.provider && own.model == model.model;
-    config.tier_order.iter().find(|tier| listed(config, tier).any(is_own)).cloned()
-}
-
-/// The models that a tier lists.
-pub(super) fn listed<'a>(config: &'a Config, tier: &str) -> impl Iterator<Item = ModelRef> + use<'a> {
-    config.tiers.get(tier).into_iter().flatten().filter_map(|name| name.parse().ok())
 }

@@ -5,9 +5,9 @@
 
 use super::{
     Advice, Budget, Model, Question, Resolution, RouteError, Step, TraceStep,
-    fallback::{listed, tier_of},
     pool::Pool,
     pooled::of_tier,
+    question::{listed, tier_of},
     terms::{GivingWay, Low, StandIns, Terms},
     wish::Wish,
 };

@@ -1,7 +1,7 @@
 //! The models of one provider. Those of a stored catalogue are decoded when they are first needed: a decision looks
 //! at a few providers of hundreds.
 
-use super::{Model, stored::decode_models};
+use super::Model;
 use std::{
     collections::BTreeMap,
     fmt,
@@ -21,13 +21,17 @@ pub struct Models {
 struct Stored {
     catalogue: Arc<Vec<u8>>,
     place: Range<usize>,
+    decode: Decode,
 }
+
+/// Reads the models from their stored form.
+type Decode = fn(&[u8]) -> Option<BTreeMap<String, Model>>;
 
 impl Models {
     /// Models that are still in their stored form. Bytes that are no models give none, so the caller makes sure that the
     /// catalogue is undamaged and of the layout that is decoded here.
-    pub(super) fn stored(catalogue: &Arc<Vec<u8>>, place: Range<usize>) -> Self {
-        Self { decoded: OnceLock::new(), stored: Some(Stored { catalogue: catalogue.clone(), place }) }
+    pub(super) fn stored(catalogue: &Arc<Vec<u8>>, place: Range<usize>, decode: Decode) -> Self {
+        Self { decoded: OnceLock::new(), stored: Some(Stored { catalogue: catalogue.clone(), place, decode }) }
     }
 
     /// Changes the map of models.
@@ -46,8 +50,8 @@ impl Deref for Models {
 
     fn deref(&self) -> &Self::Target {
         self.decoded.get_or_init(|| {
-            let bytes = self.stored.as_ref().and_then(|stored| stored.catalogue.get(stored.place.clone()));
-            bytes.and_then(decode_models).unwrap_or_default()
+            let Some(stored) = &self.stored else { return BTreeMap::new() };
+            stored.catalogue.get(stored.place.clone()).and_then(stored.decode).unwrap_or_default()
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What an answer needs of its model. Checked after every choice, whatever made it.
 
 use super::Model;
-use crate::config::Capability;
+use crate::values::Capability;
 use std::fmt;
 
 /// What the model has to be able to do.

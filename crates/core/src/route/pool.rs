@@ -6,19 +6,13 @@
 use super::{
     Candidate, Catalogue, Model, Needs, Provider, Rejected, Status, Tried,
     availability::{Barred, ProviderBars},
-    fallback::{listed, tier_of},
     needs::has,
+    question::{Question, listed, tier_of},
     ranked::{Best, Ranked, SHOWN, Why, first_in_order},
-    resolve::Question,
     score::{most_points, points, strength},
     terms::{Low, StandIns, Terms, Waiting},
 };
-use crate::{
-    ModelRef,
-    config::{Capability, Score},
-    duration,
-    money::Price,
-};
+use crate::{ModelRef, config::Score, duration, money::Price, values::Capability};
 use std::{collections::BTreeMap, time::Duration};
 
 const MICROS_PER_DAY: i64 = 24 * 3600 * 1_000_000;

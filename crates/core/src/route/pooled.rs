@@ -2,10 +2,9 @@
 
 use super::{
     Needs, Question, Resolution, RouteError, Step, TraceStep,
-    fallback::listed,
     pool::{Pool, waits},
+    question::{budget_note, listed},
     ranked::Ranked,
-    resolve::budget_note,
     terms::{StandIns, Terms},
     wish::Wish,
 };

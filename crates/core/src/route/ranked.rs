@@ -1,11 +1,12 @@
 //! One candidate, the order among several, and why others are none.
 
 use super::{
-    Model, Status, Trigger,
+    Model, Status,
     availability::{Barred, Scope},
     needs::Lack,
 };
 use crate::ModelRef;
+use crate::values::Trigger;
 use std::{
     cmp::{Ordering, Reverse},
     fmt,

@@ -1,6 +1,7 @@
 //! A decision with everything that led to it.
 
 use crate::ModelRef;
+use crate::values::ModelPolicy;
 use serde::{Deserialize, Serialize};
 
 /// What kind of request decided.
@@ -22,19 +23,6 @@ pub enum Rule {
     /// What the text looks like.
     Classifier,
     Default,
-}
-
-/// How long the choice stands for a worker that lives on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ModelPolicy {
-    /// For this prompt.
-    #[default]
-    Dynamic,
-    /// Until it is reset.
-    Sticky,
-    /// For the next message of a worker, whatever that is, and for no other.
-    Next,
 }
 
 /// The part of the decision that a step of the trace belongs to, in the order in which they are taken.

@@ -1,31 +1,17 @@
 //! The one resolver: from what is wanted to the model, with the reason. Every path ends in the same checks.
 
 use super::{
-    Advice, Availability, Catalogue, ModelPolicy, Needs, Resolution, RouteError, Rule, Selector, Step, TraceStep,
+    Question, Resolution, RouteError, Rule, Selector, Step, TraceStep,
     error::suggest,
-    fallback::tier_of,
     fuzzy,
     giving_way::through_tier,
     pool::waits,
     pooled::through_tag,
+    question::{budget_note, tier_of},
     terms::Terms,
     wish::{Wish, wish},
 };
 use crate::{ModelRef, config::Config};
-
-/// Everything that a decision depends on.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    pub selector: &'a Selector,
-    pub needs: Needs,
-    pub policy: ModelPolicy,
-    pub catalogue: &'a Catalogue,
-    pub config: &'a Config,
-    pub availability: &'a Availability,
-    pub advice: &'a Advice,
-    /// Microseconds since the Unix epoch.
-    pub now: i64,
-}
 
 /// Checks the names in a selector against the tables. Needs no catalogue, so that a mistyped name is
 /// refused before any server is asked.
@@ -148,24 +134,6 @@ pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Res
         model,
         warnings,
     })
-}
-
-/// What the budget says to the choice of this provider.
-pub(super) fn budget_note(question: &Question<'_>, provider: &str) -> TraceStep {
-    let budget = &question.advice.budget;
-    let mut said = if let Some(paid) = budget.preferred.get(provider) {
-        format!("{provider} is paid for already and comes first: {paid}")
-    } else if let Some(low) = budget.low.get(provider) {
-        format!("running low: {low}")
-    } else if budget.is_set {
-        "within it".to_owned()
-    } else {
-        "none is set".to_owned()
-    };
-    for note in &budget.notes {
-        said = format!("{said}; {note}");
-    }
-    TraceStep::note(Step::Budget, said)
 }
 
 /// Models that have what is needed, a few of them.

@@ -53,7 +53,7 @@ impl Catalogue {
     }
 }
 
-pub(super) fn decode_models(bytes: &[u8]) -> Option<BTreeMap<String, Model>> {
+fn decode_models(bytes: &[u8]) -> Option<BTreeMap<String, Model>> {
     let mut reader = Reader { bytes, at: 0 };
     let count = reader.length()?;
     // Room for all at once, but never for more than the bytes can hold.
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         let (id, source, [has_key, connected]) = (self.text()?, self.one_of(&SOURCES)?, self.flags()?);
         let (name, env, length) = (self.text()?, self.texts()?, self.length()?);
         let end = self.at.checked_add(length).filter(|end| *end <= self.bytes.len())?;
-        let models = Models::stored(catalogue, self.at..end);
+        let models = Models::stored(catalogue, self.at..end, decode_models);
         self.at = end;
         Some((id, Provider { source, has_key, connected, name, env, models }))
     }

@@ -1,7 +1,7 @@
 //! What is wrong with a spec or a handoff, each thing at its line with what to do about it.
 
 use super::{
-    check_units::{check_children, check_units},
+    check_units::{Place, check_children, check_units},
     document::{Document, plain_title},
     execution::{Agent, Item, Named, Role},
     fault::{Fault, Rule},
@@ -11,26 +11,7 @@ use super::{
     report::{Report, report_fault},
     section::{Says, SectionKind},
 };
-use crate::{compare::clean_line, nearest::nearest};
-
-/// A directory below that of a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Child {
-    pub name: String,
-    pub has_spec: bool,
-}
-
-/// Where a spec stands, which decides what may be in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'c> {
-    Task {
-        children: &'c [Child],
-    },
-    /// A unit of a task has no units of its own.
-    Unit,
-    /// A file by itself, of which nobody knows what is around it.
-    Alone,
-}
+use crate::{nearest::nearest, values::clean_line};
 
 /// Sorted by lines.
 #[must_use]

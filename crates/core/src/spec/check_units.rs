@@ -1,15 +1,33 @@
 //! What is wrong with the units of a manifest: in its table, and beside it.
 
 use super::{
-    check::{Child, Place},
     fault::{Fault, Rule},
     name::{BadSlug, UnitName},
     path::inside,
     units::{MOST_UNITS, Parallel, Unit, UnitTable},
     waves::{Graph, circle, shared_file},
 };
-use crate::compare::clean_line;
+use crate::values::clean_line;
 use std::collections::HashMap;
+
+/// A directory below that of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Child {
+    pub name: String,
+    pub has_spec: bool,
+}
+
+/// Where a spec stands, which decides what may be in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'c> {
+    Task {
+        children: &'c [Child],
+    },
+    /// A unit of a task has no units of its own.
+    Unit,
+    /// A file by itself, of which nobody knows what is around it.
+    Alone,
+}
 
 pub(super) fn check_units(tables: &[UnitTable], place: Place<'_>) -> Vec<Fault> {
     let Some((table, more)) = tables.split_first() else { return Vec::new() };

@@ -2,7 +2,7 @@
 
 use super::{
     document::{Document, Kind, Said, plain_title},
-    parse::bullet,
+    execution::bullet,
 };
 
 /// Whether the user lets work go to the program `agy`: a line that says so, alone or in a list, with or without

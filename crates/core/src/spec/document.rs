@@ -3,7 +3,7 @@
 //! Invariant: nothing within a fenced block or a comment is taken for structure, and the lines put together again are
 //! the file, byte for byte.
 
-use super::hidden::{Cover, Hiding};
+use super::hidden::{Cover, Hiding, Unclosed};
 
 /// Where a line stands: `start..end` is what it says, `end..next` is how it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +29,6 @@ pub struct Heading {
     pub title: String,
     /// Counted from one.
     pub line: usize,
-}
-
-/// A comment or a fenced block that hides all the rest of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unclosed {
-    pub line: usize,
-    pub what: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

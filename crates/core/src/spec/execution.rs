@@ -2,10 +2,7 @@
 //!
 //! Invariant: a list with anything wrong in it names nobody, so nothing runs by mistake.
 
-use super::{
-    document::{Said, Section},
-    parse::bullet,
-};
+use super::document::{Said, Section};
 use std::fmt;
 
 /// An agent that a spec may name.
@@ -102,4 +99,10 @@ pub(super) fn agents(items: &[Item]) -> Vec<Agent> {
         })
         .collect();
     named.filter(|agents| agents.is_sorted_by(|left, right| left < right)).unwrap_or_default()
+}
+
+/// What a list item says.
+pub(super) fn bullet(text: &str) -> Option<&str> {
+    let item = text.trim_start().strip_prefix(['-', '*', '+'])?;
+    item.starts_with([' ', '\t']).then(|| item.trim())
 }

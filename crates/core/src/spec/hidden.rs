@@ -2,7 +2,12 @@
 //!
 //! Invariant: a comment sign within code is text, and a fence within a comment is none.
 
-use super::document::Unclosed;
+/// A comment or a fenced block that hides all the rest of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unclosed {
+    pub line: usize,
+    pub what: &'static str,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cover {

@@ -22,13 +22,15 @@ mod standing;
 mod units;
 mod waves;
 
-pub use check::{Child, Place, check_handoff, check_report, check_spec};
+pub use check::{check_handoff, check_report, check_spec};
+pub use check_units::{Child, Place};
 pub use context::{agy_is_enabled, switches_agy_on, test_commands};
-pub use document::{Document, Heading, Said, Section, Unclosed, plain_title};
+pub use document::{Document, Heading, Said, Section, plain_title};
 pub use edit::{EditError, section_text, set_section};
 pub use execution::{Agent, Role};
 pub use fault::{Fault, Rule};
 pub use handoff::{Blocked, Field, Handoff};
+pub use hidden::Unclosed;
 pub use name::{BadSlug, Slug, TaskName, UnitName, next_number, number_of, suggested};
 pub use parse::{Spec, Stated};
 pub use path::{PathFault, inside};

@@ -9,7 +9,7 @@ use std::{fmt, str::FromStr};
 pub struct Slug(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no name for a task or a unit", crate::compare::clean_line(.0, 60))]
+#[error("`{}` is no name for a task or a unit", crate::values::clean_line(.0, 60))]
 pub struct BadSlug(pub String);
 
 impl BadSlug {

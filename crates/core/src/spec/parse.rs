@@ -2,7 +2,7 @@
 
 use super::{
     document::{Document, Said, Section, plain_title},
-    execution::{self, Agent, Item, Role},
+    execution::{self, Agent, Item, Role, bullet},
     section::{Says, SectionKind, is_none},
     units::UnitTable,
 };
@@ -159,10 +159,4 @@ fn criteria(section: Section<'_>) -> Says {
     let paths: Vec<Section<'_>> = section.parts().filter(is_test_paths).collect();
     let elsewhere = |line: usize| !paths.iter().any(|part| (part.heading.line..=part.end).contains(&line));
     Says::of(section.said().filter(|said| elsewhere(said.line)))
-}
-
-/// What a list item says.
-pub(super) fn bullet(text: &str) -> Option<&str> {
-    let item = text.trim_start().strip_prefix(['-', '*', '+'])?;
-    item.starts_with([' ', '\t']).then(|| item.trim())
 }

@@ -4,7 +4,7 @@ use super::{
     document::{Document, Section, plain_title},
     fault::{Fault, Rule},
 };
-use crate::compare::clean_line;
+use crate::values::clean_line;
 
 /// The files in which work is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

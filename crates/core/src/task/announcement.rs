@@ -1,6 +1,7 @@
 //! What follows from a new state outside of the store: notices, marks, and what is to be tidied.
 
-use super::{Cause, Delivered, Diagnose, Effect, Notice, Phase, Place, Rules, State, Task, Wait};
+use super::{Cause, Delivered, Effect, Notice, Phase, Place, State, Task, Wait};
+use crate::values::{Diagnose, Rules};
 
 /// A rest that is at least this long is worth telling: half an hour, in microseconds.
 const LONG: i64 = 1_800_000_000;

@@ -2,7 +2,8 @@
 //!
 //! Invariant: only what the model itself did wrong uses up a try. Limits, networks and missing keys never do.
 
-use super::{Answered, Cause, Decided, Failure, Lift, Rules, Stage, Strategy, TaskSpec, Wait};
+use super::{Answered, Cause, Decided, Failure, Lift, Stage, TaskSpec, Wait};
+use crate::values::{Rules, Strategy};
 use crate::{ErrorClass, pattern::FailureMode, pull_request::PullRequestRecord};
 use serde::{Deserialize, Serialize};
 

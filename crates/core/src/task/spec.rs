@@ -1,7 +1,12 @@
 //! What a task asks for. It is written once, when the task is added; what happens to it later is its state.
 
-use super::{Contest, Strategy, TaskId};
-use crate::{Nano, budget::Urgency, config::Capability};
+use super::{Contest, TaskId};
+use crate::values::Deliver;
+use crate::values::Strategy;
+use crate::{
+    Nano,
+    values::{Capability, Urgency},
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,19 +100,6 @@ pub enum Place {
     Worktree,
     /// In the directory itself. Only for commands: nothing is committed, and success is their exit code.
     Directory,
-}
-
-/// What becomes of work that is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Deliver {
-    /// The branch is left, ready.
-    #[default]
-    Branch,
-    /// Rebased on the base, verified again, and the base moved forward to it.
-    Merge,
-    /// A pull request.
-    Pr,
 }
 
 /// Whether the evidence has to convince.

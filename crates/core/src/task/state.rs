@@ -1,6 +1,7 @@
 //! Where a task stands. Each state carries what it needs, so that an impossible one cannot be written.
 
-use super::{Deliver, PermissionReply, PermissionRequest};
+use super::{PermissionReply, PermissionRequest};
+use crate::values::Deliver;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

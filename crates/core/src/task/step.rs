@@ -1,36 +1,20 @@
 //! From one state to the next. What is not written here cannot happen.
 
+use super::Task;
 use super::{
-    Answered, Asked, Cause, Change, Deliver, Delivered, Effect, Event, Failure, Next, PermissionReply, Place,
-    Redelivery, Resumed, Rules, Stage, State, Step, Tally, TaskId, TaskSpec, Wait, announcement::announced, next,
+    Answered, Asked, Cause, Change, Delivered, Effect, Event, Failure, Next, PermissionReply, Place, Redelivery,
+    Resumed, Stage, State, Step, Tally, TaskId, Wait, announcement::announced, next,
 };
+use crate::values::{Deliver, Rules};
 use crate::{
     pattern::FailureMode,
     pull_request::{Assessed, PullRequestRecord, PullRequestState},
 };
-use serde::{Deserialize, Serialize};
 
 /// Why a task is not started any more.
 const EXPIRED: &str = "timeout: its deadline has passed";
 /// Attempts that reviewers of one pull request get before a person has to say how to go on.
 const ROUNDS: u32 = 10;
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Task {
-    pub id: TaskId,
-    pub batch: Option<String>,
-    pub parent: Option<TaskId>,
-    /// The higher the sooner.
-    pub priority: i64,
-    pub depends_on: Vec<TaskId>,
-    pub spec: TaskSpec,
-    pub state: State,
-    pub tally: Tally,
-    /// The number of the newest claim; 0 before the first. Only its holder may change the task.
-    pub epoch: i64,
-    pub created_at: i64,
-    pub changed_at: i64,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{task} is {state}: {event} is not possible there")]

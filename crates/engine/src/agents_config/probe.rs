@@ -12,9 +12,9 @@ use serde_json::json;
 use shuntyard_agents::opencode::{Approach, NewSession, PermissionRule, Said, read_tree, stop_sessions};
 use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
-    budget::Urgency,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     route::{Catalogue, Resolution, Selector},
+    values::{Mode, Urgency},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{

@@ -11,8 +11,9 @@ use crate::{
 use serde::Serialize;
 use shuntyard_core::{
     ModelRef,
-    config::{AgentGroup, Capability},
+    config::AgentGroup,
     route::{Needs, Selector},
+    values::Capability,
 };
 use std::path::Path;
 

@@ -3,12 +3,7 @@
 
 use super::Known;
 use crate::Context;
-use shuntyard_core::{
-    ErrorClass, ModelRef,
-    config::Config,
-    duration::Limit,
-    route::{HealthStatus, Trigger},
-};
+use shuntyard_core::{ErrorClass, ModelRef, config::Config, duration::Limit, route::HealthStatus, values::Trigger};
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{CooldownRecord, HealthRecord, HealthSource};
 use std::time::Duration;

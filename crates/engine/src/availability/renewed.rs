@@ -6,7 +6,7 @@ use super::Known;
 use crate::{Context, opencode_files::places};
 use serde::{Deserialize, Serialize};
 use shuntyard_agents::opencode::catalogue::credential_stamp;
-use shuntyard_core::route::{HealthStatus, Trigger};
+use shuntyard_core::{route::HealthStatus, values::Trigger};
 use shuntyard_host::{
     clock::now_micros,
     paths::{private_dir, write_private},

@@ -2,9 +2,12 @@
 
 use super::{BatchReport, TargetReport};
 use serde::Serialize;
-use shuntyard_core::compare::{
-    consensus::{Counts, Reviewed, Sameness, Severity, consensus, parse},
-    escalation::{Decision, Rule, Ruling, Stance},
+use shuntyard_core::{
+    compare::{
+        consensus::{Counts, Reviewed, Sameness, consensus, parse},
+        escalation::{Decision, Ruling, Stance},
+    },
+    values::{Rule, Severity},
 };
 
 /// The consensus of a batch, with the models by name.

@@ -13,7 +13,8 @@ use shuntyard_core::{
         Anonymous, Mask, Names, Pass, Sheet,
         judge::{JudgeTask, Judgement, PassOutcome, combine, parse, prompt},
     },
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
+    values::Mode,
 };
 use std::path::Path;
 use tokio_util::sync::CancellationToken;

@@ -10,9 +10,8 @@ use crate::{
 };
 use shuntyard_core::{
     ModelRef,
-    route::{
-        Exchange, MODEL, ModelPolicy, Needs, Question, Resolution, RouteError, Selector, Tried, Trigger, next, resolve,
-    },
+    route::{Exchange, MODEL, Needs, Question, Resolution, RouteError, Selector, Tried, next, resolve},
+    values::{ModelPolicy, Trigger},
 };
 use shuntyard_host::clock::now_micros;
 use std::path::Path;

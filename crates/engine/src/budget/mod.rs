@@ -12,8 +12,9 @@ pub(crate) use reserve::{OverBudget, Planned, Reservation, reserve_for};
 use crate::Context;
 use serde_json::json;
 use shuntyard_core::{
-    budget::{Billing, Kind, Level, Line, Urgency, advise},
+    budget::{Billing, Kind, Level, Line, advise},
     route::Budget,
+    values::Urgency,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::Result;

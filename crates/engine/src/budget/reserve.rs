@@ -8,11 +8,10 @@ use super::lines::measure_of;
 use crate::{Context, refusal::Refusal};
 use shuntyard_core::{
     Nano,
-    budget::{
-        Estimate, History, Key, Kind, Line, Reserving, Unit, Urgency, estimate, no_room, over_max_cost, raise_command,
-    },
-    dispatch::{Mode, Request},
+    budget::{Estimate, History, Key, Kind, Line, Reserving, Unit, estimate, no_room, over_max_cost, raise_command},
+    dispatch::Request,
     route::{Model, Resolution},
+    values::{Mode, Urgency},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Ceiling, Reserve, bucket};

@@ -15,9 +15,12 @@ use crate::{
     server::project_stamps,
 };
 use shuntyard_core::ModelRef;
-use shuntyard_core::route::{
-    Advice, AgentWish, Catalogue, Classified, ContestAdvice, Exchange, ModelPolicy, Needs, Pattern, Question,
-    Resolution, RouteError, Selector, Tried, Trigger, check_names, next, resolve,
+use shuntyard_core::{
+    route::{
+        Advice, AgentWish, Catalogue, Classified, ContestAdvice, Exchange, Needs, Pattern, Question, Resolution,
+        RouteError, Selector, Tried, check_names, next, resolve,
+    },
+    values::{ModelPolicy, Trigger},
 };
 use shuntyard_host::clock::now_micros;
 use std::path::Path;

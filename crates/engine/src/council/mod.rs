@@ -25,7 +25,8 @@ use shuntyard_core::{
             parse, parse_synthesis, round_prompt, seat, synthesis_prompt, visible,
         },
     },
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
+    values::Mode,
 };
 use shuntyard_host::paths::{private_dir, write_private};
 use std::collections::BTreeMap;

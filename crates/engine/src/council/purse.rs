@@ -4,10 +4,11 @@ use super::Seats;
 use crate::{Context, budget, catalogue::Refresh, choose::surroundings, dispatch::Options, refusal::Refusal};
 use shuntyard_core::{
     Nano,
-    budget::{Kind, Line, Unit, Urgency},
+    budget::{Kind, Line, Unit},
     compare::council::{CouncilEstimate, MemberEstimate, Settings, estimate},
     dispatch::Request,
     route::{Catalogue, estimate_tokens},
+    values::Urgency,
 };
 
 /// The form of an answer and the rules around the question, in tokens.

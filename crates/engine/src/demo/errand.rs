@@ -10,8 +10,8 @@ use crate::supervise::{Defaults, NewTaskOrder};
 use serde_json::json;
 use shuntyard_core::{
     ModelRef,
-    budget::Urgency,
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
+    task::{Agent, Gate, Place, TaskId, TaskSpec, Verification},
+    values::{Deliver, Urgency},
 };
 use shuntyard_scripted::{Said, Step};
 

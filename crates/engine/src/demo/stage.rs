@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shuntyard_core::{
     ModelRef,
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
     duration::Limit,
     schema::AnswerSchema,
+    values::Mode,
 };
 use shuntyard_scripted::Step;
 use std::{io, time::Duration};
@@ -82,7 +83,7 @@ impl Stage {
             keep: false,
             agent: None,
             capabilities: Vec::new(),
-            access: shuntyard_core::config::Access::Write,
+            access: shuntyard_core::values::Access::Write,
         })
     }
 

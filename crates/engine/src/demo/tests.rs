@@ -13,11 +13,9 @@ use crate::dispatch::{DispatchReport, ErrorReport, Status};
 use serde_json::json;
 use shuntyard_core::{
     DispatchId, ErrorClass, Nano, Usage,
-    route::{
-        Advice, Availability, Catalogue, Model, ModelPolicy, Provider, Question, Resolution, Rule, Source, Step,
-        resolve,
-    },
+    route::{Advice, Availability, Catalogue, Model, Provider, Question, Resolution, Rule, Source, Step, resolve},
     task::{Delivered, Phase, State},
+    values::ModelPolicy,
 };
 use shuntyard_host::{git::Author, paths::Paths};
 use shuntyard_scripted::Said;

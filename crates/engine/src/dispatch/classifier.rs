@@ -10,9 +10,10 @@ use crate::{
     classification::{Kept, Lookup},
 };
 use shuntyard_core::{
-    dispatch::{Mode, Request},
+    dispatch::Request,
     duration::Limit,
     route::{Classified, Selector, ask_model, classify, has_hint, model_answer},
+    values::Mode,
 };
 use std::path::Path;
 use tokio_util::sync::CancellationToken;

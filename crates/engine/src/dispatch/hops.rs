@@ -19,11 +19,10 @@ use crate::{
     server::give_up,
 };
 use shuntyard_core::{
-    ErrorClass, Nano,
-    dispatch::Mode,
-    duration,
+    ErrorClass, Nano, duration,
     money::Price,
-    route::{Model, Resolution, RouteError, Tried, Trigger, next, resolve},
+    route::{Model, Resolution, RouteError, Tried, next, resolve},
+    values::{Mode, Trigger},
 };
 use std::time::Instant;
 

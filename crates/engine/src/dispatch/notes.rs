@@ -6,7 +6,8 @@ use serde_json::json;
 use shuntyard_agents::opencode::{GiveUp, Progress, Timer};
 use shuntyard_core::{
     ErrorClass,
-    route::{Resolution, Tried, Trigger},
+    route::{Resolution, Tried},
+    values::Trigger,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::HealthSource;

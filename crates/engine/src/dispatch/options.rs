@@ -5,11 +5,10 @@ use crate::budget::{Concern, Purse};
 use shuntyard_agents::opencode::Approver;
 use shuntyard_core::{
     DispatchId, Nano,
-    budget::Urgency,
     config::{self, Via},
-    dispatch::Mode,
     duration::Limit,
     route::Exchange,
+    values::{Mode, Urgency},
 };
 use shuntyard_store::HealthSource;
 use std::sync::Arc;

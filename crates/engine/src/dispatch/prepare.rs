@@ -14,11 +14,12 @@ use crate::{
 use shuntyard_agents::opencode::{ApiError, Client};
 use shuntyard_core::{
     ModelRef,
-    budget::{Line, Urgency},
+    budget::Line,
     config::Config,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     nearest::nearest,
     route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, resolve},
+    values::{Mode, Urgency},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ErrorKind, SessionState};

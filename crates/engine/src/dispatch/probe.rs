@@ -10,9 +10,10 @@ use crate::{
 };
 use shuntyard_core::{
     ErrorClass, ModelRef,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     nearest::nearest,
     route::{HealthStatus, Provider, Selector, Status},
+    values::Mode,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{HealthRecord, HealthSource};

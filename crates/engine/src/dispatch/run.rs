@@ -22,12 +22,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use shuntyard_agents::opencode::{ApiError, Sink};
-use shuntyard_core::{
-    DispatchId,
-    config::Via,
-    dispatch::{Mode, Request},
-    route::Classified,
-};
+use shuntyard_core::{DispatchId, config::Via, dispatch::Request, route::Classified, values::Mode};
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{DispatchEnd, RunStatus};
 use std::time::Instant;

@@ -9,8 +9,8 @@ use serde_json::json;
 use shuntyard_agents::opencode::{NewSession, PermissionRule};
 use shuntyard_core::{
     DispatchId,
-    config::Access,
-    dispatch::{Mode, Request},
+    dispatch::Request,
+    values::{Access, Mode},
 };
 use shuntyard_store::ErrorKind;
 

@@ -7,10 +7,7 @@ use crate::{
     server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
 };
 use shuntyard_agents::opencode::{Client, launch::TEXT_AGENT};
-use shuntyard_core::{
-    DispatchId,
-    dispatch::{Mode, Request},
-};
+use shuntyard_core::{DispatchId, dispatch::Request, values::Mode};
 use tokio::sync::OnceCell;
 
 /// A server with a client that works in the request's directory.

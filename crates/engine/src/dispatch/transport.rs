@@ -5,11 +5,7 @@ use shuntyard_agents::{
     openai::Provider,
     opencode::catalogue::{Access, NoAccess, accesses},
 };
-use shuntyard_core::{
-    ModelRef,
-    config::Via,
-    dispatch::{Mode, Request},
-};
+use shuntyard_core::{ModelRef, config::Via, dispatch::Request, values::Mode};
 use shuntyard_store::DispatchRecord;
 use std::{
     path::Path,

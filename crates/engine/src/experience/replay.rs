@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use shuntyard_core::{
     config::Config,
     pattern::{Chosen, Past, Replay, replay},
-    route::{Advice, Availability, ModelPolicy, Needs, Question, Selector, TagRef, resolve},
+    route::{Advice, Availability, Needs, Question, Selector, TagRef, resolve},
+    values::ModelPolicy,
 };
 use shuntyard_host::clock::now_micros;
 use std::{collections::BTreeMap, path::Path};

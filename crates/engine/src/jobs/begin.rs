@@ -14,9 +14,10 @@ use crate::{
 };
 use shuntyard_core::{
     config::WorkerProfile,
-    job::{Choice, JobId, JobKind, JobOrder, WorkflowStep, pick_profile},
+    job::{Choice, JobId, JobKind, JobOrder, pick_profile},
     nearest::nearest,
-    route::{ModelPolicy, Needs},
+    route::Needs,
+    values::{ModelPolicy, WorkflowStep},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::NewJob;
@@ -123,7 +124,7 @@ async fn could_do(context: &Context, start: &Start, name: &str, images: usize) -
 async fn single(context: &Context, start: &Start) -> Result<Started, JobError> {
     let taken = attach::take(context, &start.directory, &start.attachments)?;
     let attachments = taken.copies.clone();
-    let tools = start.mode == shuntyard_core::dispatch::Mode::Agent;
+    let tools = start.mode == shuntyard_core::values::Mode::Agent;
     let needs =
         Needs { images: attach::images(&attachments), tools, structured: start.schema.is_some(), ..Needs::default() };
     let wish = Wish {
@@ -227,7 +228,7 @@ async fn workflow(context: &Context, start: &Start) -> Result<Started, JobError>
         pause: start.pause,
         max_cost: start.max_cost,
         timeout_ms: millis(start),
-        ..JobOrder::plain(start.task.clone(), shuntyard_core::dispatch::Mode::Agent, start.directory.clone())
+        ..JobOrder::plain(start.task.clone(), shuntyard_core::values::Mode::Agent, start.directory.clone())
     };
     put(context, JobKind::Workflow, order, choices.into_iter().next(), None, notes).await
 }

@@ -4,8 +4,8 @@
 use super::{JobError, Start, StartKind};
 use crate::Context;
 use shuntyard_core::{
-    job::{Backend, Pause},
-    route::ModelPolicy,
+    job::Pause,
+    values::{Backend, ModelPolicy},
 };
 
 const MESSAGES: &[StartKind] = &[StartKind::Auto, StartKind::Worker];

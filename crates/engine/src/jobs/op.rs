@@ -11,7 +11,7 @@ use serde::Serialize;
 use shuntyard_core::{
     job::{Choice, JobState, Standing},
     nearest::nearest,
-    route::ModelPolicy,
+    values::ModelPolicy,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{JobFilter, WorkerRecord};

@@ -11,9 +11,9 @@ use crate::{
 };
 use shuntyard_core::{
     config::WorkerProfile,
-    dispatch::Mode,
     job::{Choice, TierPart},
-    route::{ModelPolicy, Needs, Selector},
+    route::{Needs, Selector},
+    values::{Mode, ModelPolicy},
 };
 use std::path::Path;
 

@@ -4,9 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 use shuntyard_core::{
     Nano,
-    dispatch::Mode,
-    job::{Backend, Pause},
-    route::ModelPolicy,
+    job::Pause,
+    values::{Backend, Mode, ModelPolicy},
 };
 use std::{path::PathBuf, time::Duration};
 

@@ -6,8 +6,8 @@ use crate::{
     supervise::{AddError, Defaults, NewTaskOrder, add},
 };
 use shuntyard_core::{
-    budget::Urgency,
-    task::{Agent, Contest, Deliver, Gate, Place, TaskSpec, Verification},
+    task::{Agent, Contest, Gate, Place, TaskSpec, Verification},
+    values::{Deliver, Urgency},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{BatchRecord, ErrorKind};

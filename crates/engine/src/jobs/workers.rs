@@ -16,9 +16,9 @@ use sha2::{Digest as _, Sha256};
 use shuntyard_agents::opencode::Client;
 use shuntyard_core::{
     config::{Config, WorkerProfile},
-    job::{Backend, Choice, Found, JobState, Mismatch, Standing, Wanted, reusable},
+    job::{Choice, Found, JobState, Mismatch, Standing, Wanted, reusable},
     nearest::nearest,
-    route::ModelPolicy,
+    values::{Backend, ModelPolicy},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ErrorKind, JobFilter, WorkerRecord};

@@ -2,7 +2,7 @@
 //! without a desktop is no reason to try again.
 
 use super::Notification;
-use shuntyard_core::compare::clean_line;
+use shuntyard_core::values::clean_line;
 use std::ffi::OsString;
 
 /// Characters of the text; a desktop shows a few lines.

@@ -9,7 +9,7 @@ use super::{
     place::Place,
 };
 use serde_json::Value;
-use shuntyard_core::compare::clean_line;
+use shuntyard_core::values::clean_line;
 use std::path::{Path, PathBuf};
 
 /// What is installed in a place, if anything is.
@@ -27,7 +27,7 @@ pub(super) fn former_manifest(place: &Place) -> Result<Option<Manifest>, PackErr
     parsed(place, text.as_bytes()).map(Some)
 }
 
-fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
+pub(super) fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
     let path = place.manifest();
     // The reason may quote what is in the file, which anybody can have written.
     let unreadable = |error: serde_json::Error| PackError::Unreadable {

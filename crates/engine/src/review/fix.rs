@@ -8,7 +8,8 @@ use crate::{
 use shuntyard_agents::opencode::Sink;
 use shuntyard_core::{
     compare::{Part, consensus::Finding, fence},
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
+    values::Mode,
 };
 use std::path::Path;
 use tokio_util::sync::CancellationToken;

@@ -15,12 +15,12 @@ use shuntyard_core::{
     compare::{
         Part,
         consensus::{Finding, Reviewed, schema},
-        escalation::{Outcome, Rule},
         fence,
         review_loop::Looked,
     },
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
     schema::AnswerSchema,
+    values::{Mode, Outcome, Rule},
 };
 use std::path::Path;
 use tokio_util::sync::CancellationToken;

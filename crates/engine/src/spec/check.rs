@@ -8,10 +8,10 @@ use super::{
 };
 use serde::Serialize;
 use shuntyard_core::{
-    compare::clean_line,
     spec::{
         self, BadSlug, Fault, Handoff, Report, Rule, Spec, TaskName, check_handoff, check_report, check_spec, number_of,
     },
+    values::clean_line,
 };
 use std::{collections::BTreeSet, path::Path};
 

@@ -7,8 +7,8 @@ use super::{
 };
 use serde::Serialize;
 use shuntyard_core::{
-    compare::clean_line,
     spec::{self, Role, Spec, Standing, State, UnitName, standing_of_units, waves},
+    values::clean_line,
 };
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use super::{
     status::{Overview, StoredTask, TaskStatus},
 };
 use crate::Context;
-use shuntyard_core::compare::clean_line;
+use shuntyard_core::values::clean_line;
 use shuntyard_host::repository::repository_of;
 use shuntyard_store::{StoreError, TaskFilter, TaskRecord};
 

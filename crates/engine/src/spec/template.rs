@@ -2,8 +2,8 @@
 //! decide.
 
 use shuntyard_core::{
-    compare::clean_line,
     spec::{SectionKind, Slug, UnitName},
+    values::clean_line,
 };
 
 /// `add-export` is "Add export".

@@ -3,7 +3,8 @@
 use crate::{Context, in_thread, refusal::Refusal, settings_of};
 use shuntyard_core::{
     route::{Selector, check_names},
-    task::{Agent, BadContest, Contest, Deliver, Place, State, Tally, Task, TaskId, TaskSpec},
+    task::{Agent, BadContest, Contest, Place, State, Tally, Task, TaskId, TaskSpec},
+    values::Deliver,
 };
 use shuntyard_host::{clock::now_micros, git::Git, repository::repository_of};
 use shuntyard_store::{BatchRecord, ErrorKind, NewTask, StoreError};

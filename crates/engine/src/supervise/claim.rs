@@ -22,10 +22,11 @@ use crate::{
 use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef,
     config::micros,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     route::{Needs, Selector},
     size,
     task::{Agent, Candidate, Cause, Event, Limits, Place, Slot, Task, TaskSpec, Wait, prompt, slots},
+    values::Mode,
 };
 use shuntyard_host::{
     ProcessIdentity,

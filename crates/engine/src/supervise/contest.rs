@@ -14,9 +14,10 @@ use shuntyard_core::{
     Nano,
     config::micros,
     task::{
-        Cause, Contest, Deliver, Delivered, Entry, EntryCheck, EntryWork, Event, Field, Phase, Readiness, Receipt,
-        State, Task, TaskId, TaskSpec, Verdict, Wait, field, no_winner, readiness, share,
+        Cause, Contest, Delivered, Entry, EntryCheck, EntryWork, Event, Field, Phase, Readiness, Receipt, State, Task,
+        TaskId, TaskSpec, Verdict, Wait, field, no_winner, readiness, share,
     },
+    values::Deliver,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ContestRecord, ErrorKind, RunRecord, SpendKey, SpendKind, Spent, StoreError, TaskRecord};

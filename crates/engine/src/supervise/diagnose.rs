@@ -5,7 +5,10 @@ use super::{
     orders::cancel,
 };
 use crate::Context;
-use shuntyard_core::task::{Agent, Deliver, Gate, Place, Task, TaskId, TaskSpec, Verification};
+use shuntyard_core::{
+    task::{Agent, Gate, Place, Task, TaskId, TaskSpec, Verification},
+    values::Deliver,
+};
 use shuntyard_store::ErrorKind;
 
 /// What the look at a task is called. That it is always the same is what keeps it to one.

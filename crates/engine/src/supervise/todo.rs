@@ -13,10 +13,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use shuntyard_core::{
-    compare::clean_line,
     config::{micros, remote_name},
     task::TaskId,
     todo::Looks,
+    values::clean_line,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::StoreError;

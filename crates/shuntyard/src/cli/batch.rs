@@ -13,13 +13,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use shuntyard_core::{
     ErrorClass, Nano,
-    budget::Urgency,
     compare::consensus,
     config::Config,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     duration,
     route::Selector,
     schema::AnswerSchema,
+    values::{Mode, Urgency},
 };
 use shuntyard_engine::{
     Context, Options,

@@ -10,7 +10,8 @@ use serde_json::json;
 use shuntyard_core::{
     ModelRef, Nano,
     compare::council::{Contribution, LEAST_MEMBERS, MOST_MEMBERS, MOST_ROUNDS, Round, Settings},
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
+    values::Mode,
 };
 use shuntyard_engine::{
     Context, Options,

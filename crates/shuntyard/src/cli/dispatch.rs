@@ -15,10 +15,11 @@ use clap::{Args, ValueEnum};
 use shuntyard_core::{
     Nano,
     config::{Config, Via},
-    dispatch::{Mode, Request, Selector},
+    dispatch::{Request, Selector},
     duration,
     route::{Exchange, Rule},
     schema::AnswerSchema,
+    values::Mode,
 };
 use shuntyard_engine::{DispatchReport, Options, batch::Targets, dispatch, dispatch::check_locally};
 use std::{path::PathBuf, process::ExitCode, time::Duration};
@@ -194,7 +195,7 @@ fn request(args: &DispatchArgs, targets: Option<&Targets>, config: &Config) -> R
         keep: args.keep,
         agent: args.agent.clone(),
         capabilities: Vec::new(),
-        access: shuntyard_core::config::Access::Write,
+        access: shuntyard_core::values::Access::Write,
     })
 }
 

@@ -9,7 +9,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
     duration,
-    route::{Exchange, Needs, Question, Resolution, Selector, Step, Tried, Trigger, chain, check_names, next, resolve},
+    route::{Exchange, Needs, Question, Resolution, Selector, Step, Tried, chain, check_names, next, resolve},
+    values::Trigger,
 };
 use shuntyard_engine::{
     Context,

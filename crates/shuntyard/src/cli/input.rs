@@ -1,7 +1,7 @@
 //! Text that comes as an argument, from a file (`@file`) or from standard input (`-`), and images.
 
 use crate::failure::Failure;
-use shuntyard_core::{Nano, budget::Urgency, dispatch::Image, duration::Limit, size};
+use shuntyard_core::{Nano, dispatch::Image, duration::Limit, size, values::Urgency};
 use std::{
     io::Read,
     path::{Path, PathBuf},

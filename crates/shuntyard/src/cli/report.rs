@@ -12,10 +12,9 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    Nano,
-    compare::clean_line,
-    duration,
+    Nano, duration,
     task::{Delivered, Phase, State},
+    values::clean_line,
 };
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;

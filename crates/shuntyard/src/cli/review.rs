@@ -19,11 +19,11 @@ use serde_json::json;
 use shuntyard_agents::opencode::{Progress, Sink};
 use shuntyard_core::{
     Nano,
-    budget::Urgency,
-    compare::{escalation::Outcome, review_loop::Limits},
+    compare::review_loop::Limits,
     config::Config,
     dispatch::Selector,
     route::Needs,
+    values::{Outcome, Urgency},
 };
 use shuntyard_engine::{
     Context, Options,

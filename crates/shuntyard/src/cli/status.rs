@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::{Nano, compare::clean_line, duration};
+use shuntyard_core::{Nano, duration, values::clean_line};
 use shuntyard_engine::supervise::{Status, status};
 use std::{process::ExitCode, time::Duration};
 

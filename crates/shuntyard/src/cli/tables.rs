@@ -6,7 +6,10 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::{Value, json};
-use shuntyard_core::config::{Capability, Config, FirstChoice, Tag};
+use shuntyard_core::{
+    config::{Config, FirstChoice, Tag},
+    values::Capability,
+};
 use std::process::ExitCode;
 
 pub fn task_types(global: &Global) -> Result<ExitCode, Failure> {

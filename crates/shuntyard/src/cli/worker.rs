@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
-use shuntyard_core::route::ModelPolicy;
+use shuntyard_core::values::ModelPolicy;
 use shuntyard_engine::{
     Context,
     jobs::{JobError, Op, WorkerView, operate, workers},

@@ -8,10 +8,9 @@ use super::{
 };
 use serde_json::Value;
 use shuntyard_core::{
-    dispatch::Mode,
     duration::Limit,
-    job::{Backend, Pause},
-    route::ModelPolicy,
+    job::Pause,
+    values::{Backend, Mode, ModelPolicy},
 };
 use shuntyard_engine::jobs::{self, JobError, Op, Start, StartKind};
 use std::{path::PathBuf, time::Duration};

@@ -5,11 +5,8 @@ use super::SqliteStore;
 use crate::{BatchRecord, Changed, NewRun, NewTask, RunChange, RunNote, TaskChange, Tasks as _};
 use shuntyard_core::{
     Nano,
-    budget::Urgency,
-    task::{
-        Agent, Deliver, Event, Gate, Place, Rules, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, Verification,
-        step,
-    },
+    task::{Agent, Event, Gate, Place, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, Verification, step},
+    values::{Deliver, Rules, Urgency},
 };
 use std::sync::{
     Arc,
@@ -108,7 +105,7 @@ async fn change(store: &SqliteStore, count: &Instructions, id: &TaskId, event: E
         rests: vec![],
         trouble_rests: vec![],
         losses: 9,
-        diagnose: shuntyard_core::task::Diagnose::Never,
+        diagnose: shuntyard_core::values::Diagnose::Never,
     };
     let record = store.task(id).await.unwrap();
     let after = step(&record.task, event, &rules, 2).unwrap();

@@ -3,7 +3,7 @@
 use super::{SqliteStore, event, fault::failed, job_end, job_told::told, row, script::Script};
 use crate::{ErrorKind, Owner, Result, StoreError, WorkerRecord};
 use serde_json::json;
-use shuntyard_core::{job::Backend, route::ModelPolicy};
+use shuntyard_core::values::{Backend, ModelPolicy};
 use sqlx::{
     Sqlite, query,
     sqlite::{SqliteArguments, SqliteRow},

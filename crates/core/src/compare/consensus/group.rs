@@ -3,8 +3,9 @@
 //! A group is held by its first finding, and every other one is compared with that one alone: a chain of close lines
 //! cannot grow beyond the tolerance. The order of the reviewers changes nothing.
 
-use super::{Finding, Key, Sameness, Severity};
-use crate::compare::Percent;
+use super::{Finding, Key, Sameness};
+use crate::values::Percent;
+use crate::values::Severity;
 use serde::Serialize;
 use std::{
     cmp::Reverse,

@@ -7,7 +7,7 @@ mod sameness;
 mod tally;
 
 pub use group::{Found, Group, group};
-pub use review::{Finding, Opinion, Review, Severity, parse, schema};
+pub use review::{Finding, Opinion, Review, parse, schema};
 pub use sameness::{Sameness, normalised_path};
 pub use tally::{Consensus, Counts, Reviewed, Unknown, consensus};
 

@@ -1,8 +1,12 @@
 //! What one reviewer may answer, and what it means.
 
-use crate::compare::{
-    Fault, clean_line,
-    reading::{Faults, Reading},
+use crate::values::Severity;
+use crate::{
+    compare::{
+        Fault,
+        reading::{Faults, Reading},
+    },
+    values::clean_line,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,16 +15,6 @@ const MOST_FINDINGS: usize = 50;
 const MOST_TEXT: usize = 2000;
 const MOST_PATH: usize = 400;
 const LAST_LINE: u32 = 10_000_000;
-
-/// The lesser first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    Info,
-    Minor,
-    Major,
-    Critical,
-}
 
 const SEVERITIES: [(&str, Severity); 4] = [
     ("critical", Severity::Critical),

@@ -2,7 +2,7 @@
 //! does not decide. All numbers are data.
 
 use super::Finding;
-use crate::compare::Percent;
+use crate::values::Percent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! All reviews counted: opinions, groups, and who is unknown and why.
 
 use super::{Finding, Group, Opinion, Review, Sameness, group};
-use crate::compare::{Fault, clean_line};
+use crate::{compare::Fault, values::clean_line};
 use serde::Serialize;
 
 const MOST_WHY: usize = 300;

@@ -1,7 +1,8 @@
 //! Which findings are one and which are not, and what is made of answers that are none.
 
 use super::*;
-use crate::compare::Percent;
+use crate::values::Percent;
+use crate::values::Severity;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 

@@ -6,30 +6,9 @@
 //! are its author or support it directly or through each other. Who did not answer in the last round counts on no
 //! side, but what it said before can still be agreed to.
 
-use super::{Answer, Round};
+use super::{Answer, Contribution, Round, Standing};
 use crate::compare::Label;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The position with the most support. Of several with equal support it is that of the first label, which is why only
-/// a standing without dissent decides anything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub struct Standing {
-    pub holder: Label,
-    pub position: String,
-    /// Those that answered in the last round and share it, its author among them.
-    pub supporters: Vec<Label>,
-    /// Those that answered in the last round and do not.
-    pub dissenters: Vec<Label>,
-}
-
-impl Standing {
-    #[must_use]
-    pub fn is_agreement(&self) -> bool {
-        self.dissenters.is_empty() && self.supporters.len() >= super::LEAST_MEMBERS
-    }
-}
 
 /// How the positions stand after the last of these rounds; `None` when nobody answered in it.
 #[must_use]
@@ -52,6 +31,22 @@ pub fn standing(rounds: &[Round]) -> Option<Standing> {
         dissenters: present.keys().copied().filter(|label| !supporters.contains(label)).collect(),
         supporters: supporters.into_iter().filter(|label| present.contains_key(label)).collect(),
     })
+}
+
+impl Round {
+    /// The round that follows `earlier`, with what came of it.
+    #[must_use]
+    pub fn after(earlier: &[Self], answers: BTreeMap<Label, Contribution>) -> Self {
+        let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let mut round = Self { number, answers, changed: Vec::new(), standing: None };
+        // In its first answer nobody can have changed anything.
+        let spoke_before = |label: &Label| earlier.iter().any(|round| round.given().any(|(other, _)| other == *label));
+        let changed = round.given().filter(|(label, answer)| answer.changed && spoke_before(label));
+        round.changed = changed.map(|(label, _)| label).collect();
+        let rounds: Vec<Self> = earlier.iter().cloned().chain([round.clone()]).collect();
+        round.standing = standing(&rounds);
+        round
+    }
 }
 
 /// All from whom support leads to `holder`, and itself.

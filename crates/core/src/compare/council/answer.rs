@@ -1,13 +1,11 @@
 //! What a member may answer in a round, and what it means.
 
-use super::Round;
 use crate::compare::{
     Fault, Label,
     reading::{Faults, Reading},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 const MOST_POSITION: usize = 500;
 const MOST_ANSWER: usize = 20_000;
@@ -24,13 +22,6 @@ pub struct Answer {
     pub changed: bool,
     /// From 0 to 1.
     pub confidence: f64,
-}
-
-/// Whom a member has heard: everyone else who answered in an earlier round.
-#[must_use]
-pub fn visible(earlier: &[Round], own: Label) -> Vec<Label> {
-    let heard: BTreeSet<Label> = earlier.iter().flat_map(|round| round.given().map(|(label, _)| label)).collect();
-    heard.into_iter().filter(|label| *label != own).collect()
 }
 
 /// The form of an answer of a member that has heard `visible`.

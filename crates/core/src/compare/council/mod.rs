@@ -7,15 +7,17 @@ mod agreement;
 mod answer;
 mod estimate;
 mod prompt;
+mod round;
 mod synthesis;
 mod transcript;
 
-pub use agreement::{Standing, standing};
-pub use answer::{Answer, parse, schema, visible};
+pub use agreement::standing;
+pub use answer::{Answer, parse, schema};
 pub use estimate::{CouncilEstimate, MemberEstimate, estimate};
 pub use prompt::{CouncilTask, RoundPrompt, round_prompt};
+pub use round::{Contribution, Round, Standing, visible};
 pub use synthesis::{Dissent, Synthesis, parse_synthesis, synthesis_prompt, synthesis_schema};
-pub use transcript::{Contribution, EndedBecause, Next, Purse, Round, Transcript, next};
+pub use transcript::{EndedBecause, Next, Purse, Transcript, next};
 
 use super::{Anonymous, Pass, Sheet};
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,12 @@
 //! What a member is asked in a round: the question, and what was said before, without names.
 
 use super::{Answer, Round, Settings, Showing, answer, visible};
-use crate::compare::{
-    Label, Mask, Part,
-    clean::clean,
-    fence,
-    trim::{fair_shares, trimmed},
+use crate::{
+    compare::{
+        Label, Mask, Part, fence,
+        trim::{fair_shares, trimmed},
+    },
+    values::clean,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;

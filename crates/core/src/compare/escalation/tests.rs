@@ -2,6 +2,12 @@
 
 use super::*;
 use crate::compare::consensus::{Finding, Review};
+use crate::values::AtLeast;
+use crate::values::Outcome;
+use crate::values::Percent;
+use crate::values::Rule;
+use crate::values::Severity;
+use crate::values::Threshold;
 use Outcome::{Fix, Pass, SecondOpinion as Ask};
 use proptest::{collection::vec, prelude::*, sample::select};
 

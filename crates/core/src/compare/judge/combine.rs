@@ -1,7 +1,10 @@
 //! Two passes of one judge put together.
 
 use super::Verdict;
-use crate::compare::{Anonymous, Fault, Pass, clean_line};
+use crate::{
+    compare::{Anonymous, Fault, Pass},
+    values::clean_line,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

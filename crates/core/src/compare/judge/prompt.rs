@@ -1,11 +1,12 @@
 //! What a judge is asked: the question, the answers without their authors, and the form of the verdict.
 
 use super::verdict::schema;
-use crate::compare::{
-    Label, Mask, Part, Pass, Sheet,
-    clean::clean,
-    fence,
-    trim::{fair_shares, trimmed},
+use crate::{
+    compare::{
+        Label, Mask, Part, Pass, Sheet, fence,
+        trim::{fair_shares, trimmed},
+    },
+    values::clean,
 };
 use serde_json::Value;
 

@@ -3,7 +3,8 @@
 //! Every finding that counts is recognised from review to review by its file and words, wherever its line has moved.
 //! The loop always ends: clean, stuck on a finding that comes back, out of fixes, or without a review to go by.
 
-use super::consensus::{Finding, Key, Sameness, Severity, is_same_anywhere};
+use super::consensus::{Finding, Key, Sameness, is_same_anywhere};
+use crate::values::Severity;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

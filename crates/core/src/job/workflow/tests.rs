@@ -1,4 +1,5 @@
 use super::*;
+use crate::values::WorkflowStep;
 
 const MOST_CARRIED: usize = 30;
 

@@ -51,7 +51,7 @@ pub fn ask_model(text: &str, seed: u64, config: &Config) -> ModelQuestion {
 pub fn model_answer(said: &Value, model: &str, config: &Config) -> Option<Classified> {
     let kind = said.get("task_type")?.as_str()?;
     let reason = said.get("reason").and_then(Value::as_str).unwrap_or_default();
-    let reason = crate::compare::clean_line(reason, 120);
+    let reason = crate::values::clean_line(reason, 120);
     if kind == OTHER {
         let tier = config.classifier.default_tier.clone();
         return Some(Classified {

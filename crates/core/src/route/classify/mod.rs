@@ -9,11 +9,9 @@ mod line;
 mod phrase;
 mod reading;
 mod sentence;
-mod sign;
 mod words;
 
 pub use by_model::{ModelQuestion, ask_model, has_hint, model_answer};
-pub use sign::Sign;
 
 pub(crate) use phrase::Phrase;
 

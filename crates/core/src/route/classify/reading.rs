@@ -3,11 +3,11 @@
 //! Only the talk is searched for words and hints: a pasted program says "test" and "fix" for reasons of its own.
 
 use super::{
-    Sign,
     line::{begins_diff, continues_diff, is_code, is_error, is_fence, is_trace},
     words::{fold, split},
 };
 use crate::config::Classifier;
+use crate::values::Sign;
 use std::collections::BTreeSet;
 
 /// What is asked stands at the beginning or at the end, and what lies between is material. So no more than this many

@@ -1,4 +1,5 @@
 use super::*;
+use crate::values::Sign;
 use crate::{
     config::{Layer, Layered, Origin},
     route::tests::{config, config_with},

@@ -1,7 +1,10 @@
 //! What the budget does to a choice, by tables: each row is the limits, a request, and who is chosen and what is said.
 
 use super::{fallback::*, *};
-use crate::budget::{Billing, Key, Kind, Line, Unit, Urgency, advise};
+use crate::{
+    budget::{Billing, Key, Kind, Line, Unit, advise},
+    values::Urgency,
+};
 
 /// A limit of a thousand of which so much is used.
 fn line(kind: Kind, name: &str, used: i64) -> Line {

@@ -2,6 +2,7 @@
 //! another, and the models that are asked.
 
 use super::*;
+use crate::values::Trigger;
 
 pub(super) const NOW: i64 = 1_794_700_000_000_000;
 pub(super) const SOON: i64 = NOW + 60_000_000;

@@ -1,6 +1,7 @@
 //! What several hops tell, and what holds at each of them.
 
 use super::{fallback::*, *};
+use crate::values::Trigger;
 use std::time::Duration;
 
 #[test]

@@ -6,6 +6,7 @@ mod hops;
 mod properties;
 
 use super::*;
+use crate::values::ModelPolicy;
 use crate::{ModelRef, Nano, config::Config, config::Layered, money::Price};
 use std::collections::BTreeMap;
 

@@ -5,7 +5,8 @@ mod generate;
 mod scenes;
 
 use super::*;
-use crate::config::Capability;
+use crate::values::Capability;
+use crate::values::Trigger;
 use generate::{NOW, Scene, scene};
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config as Run};
 use scenes::{

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::compare::judge::{Decision, Edge, Judgement as Judged, PassOutcome};
+use crate::values::Diagnose;
+use crate::values::Rules;
 use proptest::{collection::vec, prelude::*, strategy::Strategy};
 
 fn entry(number: usize, phase: Phase, verify: EntryCheck, cost: i64, lines: u64) -> Entry {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Repository;
+use crate::values::Deliver;
 
 #[test]
 fn only_what_was_not_given_is_filled_in() {

@@ -1,6 +1,8 @@
 //! Who hears of what: once, and only of what matters.
 
 use super::*;
+use crate::values::Diagnose;
+use crate::values::Rules;
 
 fn notices(step: &Step) -> Vec<Notice> {
     let of = |effect: &Effect| match effect {

@@ -1,7 +1,9 @@
 //! What is written can be read back, also by a later program from an earlier row.
 
 use super::*;
-use crate::config::Capability;
+use crate::values::Capability;
+use crate::values::Deliver;
+use crate::values::Strategy;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::fmt::Debug;

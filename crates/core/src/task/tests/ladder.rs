@@ -1,6 +1,7 @@
 //! The ladder, step by step: the same tier with what was learned, the next one, and at last a person.
 
 use super::*;
+use crate::values::Strategy;
 
 /// What comes of failures one after another, each on the tier that the ladder has reached.
 fn climb(spec: &TaskSpec, first_tier: Option<&str>, failures: &[Failure]) -> (Tally, Vec<Next>) {

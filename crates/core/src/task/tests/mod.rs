@@ -26,12 +26,14 @@ mod state;
 mod step;
 
 use super::*;
+use crate::values::Deliver;
+use crate::values::Rules;
 use crate::{
     ErrorClass, Nano,
-    budget::Urgency,
     config::{Config, DEFAULTS},
     pattern::FailureMode,
     pull_request::{Assessed, PullRequestRecord, PullRequestState},
+    values::Urgency,
 };
 
 const NOW: i64 = 1_800_000_000_000_000;

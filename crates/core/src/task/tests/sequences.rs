@@ -1,6 +1,8 @@
 //! What holds after any events in any order.
 
 use super::*;
+use crate::values::Deliver;
+use crate::values::Rules;
 use proptest::{
     collection::vec,
     option,

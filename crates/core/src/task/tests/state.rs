@@ -1,6 +1,7 @@
 //! The words for states, and what is read from them.
 
 use super::*;
+use crate::values::Deliver;
 
 #[test]
 fn a_state_knows_its_phase_and_what_it_waits_for() {

@@ -1,6 +1,7 @@
 //! Every state with every event: what it becomes as a whole, or that it cannot happen.
 
 use super::*;
+use crate::values::Deliver;
 
 fn earlier_answer() -> Answered {
     Answered { digest: "d0".into(), answer: PermissionReply::Always }

@@ -17,10 +17,10 @@ use crate::{
     supervise::{AddError, Defaults, NewTaskOrder, add},
 };
 use shuntyard_core::{
-    budget::Urgency,
     route::{Selector, check_names},
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
+    task::{Agent, Gate, Place, TaskId, TaskSpec, Verification},
     todo::{Blocking, Checkbox, Document, Field, Pickup, Skipped, TaskLine, pickable},
+    values::{Deliver, Urgency},
 };
 use shuntyard_store::ErrorKind;
 use std::{

@@ -11,9 +11,9 @@ mod waiting;
 use super::*;
 use crate::{Context, direct_cache::DirectCache};
 use shuntyard_core::{
-    budget::Urgency,
     config::{Config, Layered},
-    task::{Agent, Deliver, Gate, Place, State, Tally, Task, TaskId, TaskSpec, Verification},
+    task::{Agent, Gate, Place, State, Tally, Task, TaskId, TaskSpec, Verification},
+    values::{Deliver, Urgency},
 };
 use shuntyard_host::paths::Paths;
 use shuntyard_store::sqlite::SqliteStore;

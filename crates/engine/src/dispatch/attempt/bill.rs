@@ -6,7 +6,7 @@ use shuntyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_steps, r
 use shuntyard_core::{
     Nano, Usage,
     budget::{Steps, with_cut_off},
-    dispatch::Mode,
+    values::Mode,
 };
 
 /// What an attempt cost, as far as it can be known.

@@ -7,7 +7,7 @@ use shuntyard_agents::opencode::{
     Expect, Failure, PermissionPolicy, Progress, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, Sink,
     StepLimit, run_prompt,
 };
-use shuntyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, dispatch::Mode, id::message_id};
+use shuntyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, id::message_id, values::Mode};
 use std::{
     sync::{
         Arc,

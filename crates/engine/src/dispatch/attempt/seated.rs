@@ -10,7 +10,7 @@ use super::{
 };
 use crate::refusal::Refusal;
 use shuntyard_agents::opencode::{Failure, StopOutcome};
-use shuntyard_core::{ErrorClass, ModelRef, dispatch::Mode};
+use shuntyard_core::{ErrorClass, ModelRef, values::Mode};
 use shuntyard_host::clock::now_micros;
 use std::time::Instant;
 

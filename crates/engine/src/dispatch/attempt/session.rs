@@ -7,7 +7,7 @@ use crate::{
     server::give_up,
 };
 use shuntyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
-use shuntyard_core::dispatch::Mode;
+use shuntyard_core::values::Mode;
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ErrorKind, SessionRecord, SessionState};
 use std::{

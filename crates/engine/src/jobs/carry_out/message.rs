@@ -13,8 +13,9 @@ use crate::{
 };
 use shuntyard_core::{
     config::WorkerProfile,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     job::{Choice, Exchange, JobOrder, JobState, recap},
+    values::Mode,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ErrorKind, JobEnd, JobFilter, JobRecord, WorkerRecord};

@@ -16,12 +16,12 @@ use heard::Heard;
 use serde_json::{Value, json};
 use shuntyard_core::{
     DispatchId, Nano,
-    config::{Access, Capability},
-    dispatch::{Mode, Request},
+    dispatch::Request,
     duration::Limit,
     job::{Choice, JobKind, JobOrder, JobState, TierPart},
     route::{Exchange, Selector},
     schema::AnswerSchema,
+    values::{Access, Capability, Mode},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{JobEnd, JobNote, JobRecord, SpendKey, SpendKind, StoreError};

@@ -5,9 +5,10 @@ use crate::{Context, dispatch::DispatchReport, jobs::workers::settings_of};
 use serde_json::{Value, json};
 use shuntyard_core::{
     dispatch::Request,
-    job::{Advance, JobOrder, JobState, Pause, StepDone, WorkflowStep, advance},
+    job::{Advance, JobOrder, JobState, Pause, StepDone, advance},
     route::Selector,
     schema::AnswerSchema,
+    values::WorkflowStep,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{JobEnd, JobNote, JobRecord};

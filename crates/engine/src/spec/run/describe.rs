@@ -2,8 +2,8 @@
 
 use super::{borders::report_of, plan::Part};
 use shuntyard_core::{
-    compare::clean_line,
     spec::{Agent, Report, Role},
+    values::clean_line,
 };
 
 /// Letters of a validation report that are handed on.

@@ -19,7 +19,8 @@ use crate::{
 use shuntyard_core::{
     Nano,
     spec::{Report, State as Files},
-    task::{Agent, Deliver, TaskId},
+    task::{Agent, TaskId},
+    values::Deliver,
 };
 use shuntyard_host::{clock::now_micros, git::Base};
 use shuntyard_store::{BatchRecord, ErrorKind};

@@ -32,7 +32,8 @@ use crate::supervise::{AddError, ChangeError};
 use shuntyard_core::{
     Nano,
     spec::Role,
-    task::{BadTaskId, Deliver, TaskId},
+    task::{BadTaskId, TaskId},
+    values::Deliver,
 };
 use shuntyard_host::git::GitError;
 use shuntyard_store::StoreError;

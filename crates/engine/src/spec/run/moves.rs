@@ -12,7 +12,8 @@ use super::{
 };
 use shuntyard_core::{
     spec::{Next, Role, RoleOutcome, next, steps},
-    task::{Deliver, Phase, State},
+    task::{Phase, State},
+    values::Deliver,
 };
 use shuntyard_host::git::{Forecast, Git, UpdateRefError};
 

@@ -15,9 +15,9 @@ use crate::{
 };
 use shuntyard_core::{
     Nano,
-    budget::Urgency,
     spec::{Agent as Named, Role, Spec, agy_is_enabled, inside},
-    task::{Agent, Deliver, Gate, Place, TaskId, TaskSpec, Verification},
+    task::{Agent, Gate, Place, TaskId, TaskSpec, Verification},
+    values::{Deliver, Urgency},
 };
 use shuntyard_host::{
     git::Git,

@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{Context, in_thread};
 use serde::Serialize;
-use shuntyard_core::{
-    spec::Role,
-    task::{Agent, Deliver},
-};
+use shuntyard_core::{spec::Role, task::Agent, values::Deliver};
 use std::sync::Arc;
 
 /// A step as it would be.

@@ -11,7 +11,8 @@ use serde::Serialize;
 use shuntyard_core::{
     Nano,
     spec::{RoleOutcome, Verdict},
-    task::{Deliver, Delivered, State},
+    task::{Delivered, State},
+    values::Deliver,
 };
 use shuntyard_store::{SpendKey, SpendKind};
 

@@ -24,11 +24,12 @@ use crate::{
 };
 use shuntyard_core::{
     ErrorClass, ModelRef, Nano,
-    dispatch::{Mode, Request},
+    dispatch::Request,
     duration::Limit,
     pattern::Deadline,
     route::{Exchange, Selector},
-    task::{Agent, End, Stop, Strategy, Task, checkout::Call, prompt},
+    task::{Agent, End, Stop, Task, checkout::Call, prompt},
+    values::{Mode, Strategy},
 };
 use shuntyard_host::{clock::now_micros, shell};
 use shuntyard_store::{RunRecord, TaskRecord};

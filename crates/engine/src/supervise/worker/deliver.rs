@@ -12,7 +12,10 @@ use super::{
     pull_request::propose,
 };
 use crate::Context;
-use shuntyard_core::task::{Deliver, Delivered, Event, Judgement, Task, TaskSpec, judge};
+use shuntyard_core::{
+    task::{Delivered, Event, Judgement, Task, TaskSpec, judge},
+    values::Deliver,
+};
 use shuntyard_host::git::GitError;
 use shuntyard_store::TaskRecord;
 

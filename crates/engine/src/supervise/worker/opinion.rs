@@ -12,11 +12,12 @@ use crate::{
 use serde_json::{Value, json};
 use shuntyard_core::{
     compare::{Part, fence},
-    dispatch::{Mode, Request},
+    dispatch::Request,
     duration::Limit,
     pattern::FailureMode,
     route::Selector,
     task::{Failure, Findings, Lift, Task},
+    values::Mode,
 };
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;

@@ -6,7 +6,10 @@ use super::{
     workspace::unsaved,
 };
 use crate::Context;
-use shuntyard_core::task::{Deliver, Phase, Place as Where, Task};
+use shuntyard_core::{
+    task::{Phase, Place as Where, Task},
+    values::Deliver,
+};
 use shuntyard_host::git::{GitError, Uncommitted};
 
 /// Removes what is not needed any more: the workspace once its work is delivered, or when there is none in it.

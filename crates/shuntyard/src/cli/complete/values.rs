@@ -4,8 +4,8 @@
 use super::place::{Candidate, Source};
 use crate::{cli::Global, settings::Settings};
 use shuntyard_core::{
-    compare::clean_line,
     config::{Config, setting_paths},
+    values::clean_line,
 };
 use shuntyard_engine::{Context, catalogue::at_hand};
 use shuntyard_store::{TaskFilter, Tasks as _, sqlite::SqliteStore};

@@ -1,7 +1,7 @@
 //! Names and differences of files that anybody can have written, made fit for a terminal: nothing in them moves the
 //! cursor or hides, and a reader sees that something was there.
 
-use shuntyard_core::compare::clean_line;
+use shuntyard_core::values::clean_line;
 
 /// Longer names than this are not names of anything that one wants to read.
 const LONGEST: usize = 600;

@@ -5,7 +5,7 @@ use super::show;
 use crate::cli::csv;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use shuntyard_core::{Nano, compare::clean};
+use shuntyard_core::{Nano, values::clean};
 use shuntyard_store::OutcomeRecord;
 
 const COLUMNS: [&str; 26] = [

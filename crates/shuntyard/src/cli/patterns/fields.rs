@@ -4,7 +4,7 @@
 use super::super::input;
 use crate::failure::Failure;
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
-use shuntyard_core::{DispatchId, ModelRef, compare::clean, config::Config, nearest::nearest, pattern::remembered};
+use shuntyard_core::{DispatchId, ModelRef, config::Config, nearest::nearest, pattern::remembered, values::clean};
 use shuntyard_engine::experience::repository_name;
 use std::path::PathBuf;
 

@@ -2,10 +2,10 @@
 
 use shuntyard_core::{
     Nano,
-    compare::clean_line,
     config::Patterns,
     duration,
     pattern::{Standing, Verdict},
+    values::clean_line,
 };
 use std::time::Duration;
 

@@ -8,8 +8,8 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    compare::clean_line,
     pattern::{Standing, Tally, Verdict, by_model, by_tier, search_terms},
+    values::clean_line,
 };
 use shuntyard_engine::Context;
 use shuntyard_host::{clock::now_micros, day::DayClock};

@@ -13,8 +13,9 @@ use crate::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use shuntyard_core::{
-    config::{Capability, Config},
+    config::Config,
     route::{Needs, Resolution, Selector, TraceStep, estimate_tokens},
+    values::Capability,
 };
 use shuntyard_engine::{
     Context,

@@ -8,7 +8,10 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use shuntyard_core::{ErrorClass, Nano, compare::clean_line, task::Deliver};
+use shuntyard_core::{
+    ErrorClass, Nano,
+    values::{Deliver, clean_line},
+};
 use shuntyard_engine::{
     Context,
     spec::run::{self as engine, PartReport, Plan, Planned, RunError, RunReport, Stand, Teller, Told, Wish},

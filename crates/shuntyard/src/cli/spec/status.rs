@@ -7,7 +7,7 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_core::compare::clean_line;
+use shuntyard_core::values::clean_line;
 use shuntyard_engine::spec::{Overview, Place, StoredTask, TaskStatus, status, with_stored};
 use std::process::ExitCode;
 

@@ -9,9 +9,9 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    compare::clean_line,
     route::{Needs, Selector},
     task::TaskId,
+    values::clean_line,
 };
 use shuntyard_engine::{
     Context,

@@ -8,8 +8,8 @@ use crate::{
 };
 use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser as _};
 use shuntyard_core::{
-    compare::clean_line,
     task::{PermissionReply, TaskId},
+    values::clean_line,
 };
 use shuntyard_engine::supervise::{self as engine, AnswerError};
 use std::process::ExitCode;

@@ -3,8 +3,8 @@
 use super::*;
 use clap::{Args as _, FromArgMatches as _};
 use shuntyard_core::{
-    budget::Urgency,
-    task::{Agent, Deliver, Gate, Place},
+    task::{Agent, Gate, Place},
+    values::{Deliver, Urgency},
 };
 
 fn flags(args: &[&str]) -> Wanted {

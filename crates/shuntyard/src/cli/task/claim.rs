@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use serde_json::json;
-use shuntyard_core::{compare::clean_line, task::TaskId, todo::ClaimError};
+use shuntyard_core::{task::TaskId, todo::ClaimError, values::clean_line};
 use shuntyard_engine::{
     Context,
     claims::{self, Claim, ClaimFault, Line, Marked, Run, Taken, Whose},

@@ -3,8 +3,8 @@
 use crate::ui;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    compare::clean_line,
     task::{Entry, EntryCheck, Task},
+    values::clean_line,
 };
 use shuntyard_engine::{Context, supervise};
 use shuntyard_store::Result;

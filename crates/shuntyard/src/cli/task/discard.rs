@@ -3,7 +3,7 @@
 use crate::{failure::Failure, ui};
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use shuntyard_core::{compare::clean, task::TaskId};
+use shuntyard_core::{task::TaskId, values::clean};
 use shuntyard_engine::{
     Context,
     supervise::{self as engine, Discard, DiscardError, Leftovers},

@@ -5,9 +5,9 @@ use crate::cli::moment::rfc3339;
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    budget::Urgency,
     pull_request::PullRequestState,
-    task::{Agent, Deliver, Gate, Place, State, Task},
+    task::{Agent, Gate, Place, State, Task},
+    values::{Deliver, Urgency},
 };
 use shuntyard_engine::{Context, supervise};
 use shuntyard_store::{Result, RunRecord, Spent, TaskRecord};

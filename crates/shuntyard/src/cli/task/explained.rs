@@ -3,7 +3,7 @@
 use super::document;
 use crate::{cli::route, ui};
 use serde_json::{Value, json};
-use shuntyard_core::{compare::clean, route::TraceStep, task::Change};
+use shuntyard_core::{route::TraceStep, task::Change, values::clean};
 use shuntyard_engine::Context;
 use shuntyard_store::{DispatchRecord, Event, RunRecord};
 

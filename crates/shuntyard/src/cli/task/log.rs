@@ -12,8 +12,8 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    compare::clean,
     task::{Change, TaskId},
+    values::clean,
 };
 use shuntyard_engine::{Context, supervise::log_dir};
 use shuntyard_store::Event;

@@ -15,9 +15,9 @@ use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
     ErrorClass,
-    compare::clean,
     duration::Limit,
     task::{Event, State, TaskId, step},
+    values::clean,
 };
 use shuntyard_engine::{
     Context,

@@ -8,9 +8,8 @@ use crate::{
 };
 use shuntyard_core::{
     Nano,
-    budget::Urgency,
-    compare::{clean, clean_line},
     task::{Agent, Receipt, TaskId},
+    values::{Urgency, clean, clean_line},
 };
 use shuntyard_store::RunRecord;
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_core::{compare::clean_line, task::TaskId};
+use shuntyard_core::{task::TaskId, values::clean_line};
 use shuntyard_engine::claims::{self, Ended, Issues, Run, SyncOptions, SyncReport};
 use std::{path::PathBuf, process::ExitCode};
 

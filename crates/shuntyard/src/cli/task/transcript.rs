@@ -6,8 +6,8 @@ use crate::{
 };
 use serde_json::{Value, json};
 use shuntyard_core::{
-    compare::{clean, clean_line},
     task::TaskId,
+    values::{clean, clean_line},
 };
 use shuntyard_engine::{Context, supervise::transcript_file};
 use shuntyard_store::RunRecord;

@@ -5,7 +5,7 @@ use crate::{
     failure::{Exit, Failure},
     ui::{self, Format},
 };
-use shuntyard_core::{compare::clean_line, task::TaskId};
+use shuntyard_core::{task::TaskId, values::clean_line};
 use shuntyard_engine::supervise::{Verified, verify};
 use std::process::ExitCode;
 

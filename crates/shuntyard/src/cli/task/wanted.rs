@@ -6,10 +6,9 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use shuntyard_core::{
-    Nano,
-    budget::Urgency,
-    duration,
-    task::{Agent, Contest, Deliver, Gate, Place, Strategy, TaskId, TaskSpec, Verification},
+    Nano, duration,
+    task::{Agent, Contest, Gate, Place, TaskId, TaskSpec, Verification},
+    values::{Deliver, Strategy, Urgency},
 };
 use shuntyard_engine::supervise::{Defaults, NewTaskOrder};
 use shuntyard_host::clock::now_micros;

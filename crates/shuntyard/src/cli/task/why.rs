@@ -9,8 +9,8 @@ use crate::{
 };
 use serde_json::{Value, json};
 use shuntyard_core::{
-    compare::clean,
     task::{Receipt, TaskId},
+    values::clean,
 };
 use shuntyard_engine::supervise::{TaskStatus, at_work, why};
 use shuntyard_store::{Event, RunRecord};

@@ -8,6 +8,8 @@
 mod command_line;
 mod errors;
 mod house;
+mod imports;
+mod layers;
 mod routing;
 mod settings;
 mod texts;

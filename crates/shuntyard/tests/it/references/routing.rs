@@ -5,7 +5,8 @@ use shuntyard_core::{
     ErrorClass,
     config::{Config, Layered, Score},
     duration,
-    route::{Scope, Trigger},
+    route::Scope,
+    values::Trigger,
 };
 
 /// What a score gives for a trait.

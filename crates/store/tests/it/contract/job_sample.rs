@@ -4,9 +4,9 @@ use super::sample::{dispatch_id, owner, server_id};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    dispatch::Mode,
-    job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, TierPart, WorkflowStep},
-    route::{ModelPolicy, Rule},
+    job::{Choice, JobId, JobKind, JobOrder, JobState, Pause, TierPart},
+    route::Rule,
+    values::{Backend, Mode, ModelPolicy, WorkflowStep},
 };
 use shuntyard_store::{Event, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Store, WorkerRecord};
 

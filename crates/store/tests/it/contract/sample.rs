@@ -4,7 +4,8 @@ use serde_json::json;
 use shuntyard_core::{
     DispatchId, ErrorClass, Nano, ServerId, Usage,
     pattern::{Evidence, Verdict},
-    route::{HealthStatus, Trigger},
+    route::HealthStatus,
+    values::Trigger,
 };
 use shuntyard_store::{
     AttemptEnd, AttemptRecord, Begun, CooldownRecord, DispatchEnd, DispatchRecord, ErrorKind, HealthRecord,

@@ -3,12 +3,11 @@
 use serde_json::json;
 use shuntyard_core::{
     Nano,
-    budget::Urgency,
-    config::Capability,
     task::{
-        Agent, Contest, Deliver, Delivered, Event, Gate, Place, Resumed, Rules, Slot, SlotKind, State, Strategy, Tally,
-        Task, TaskId, TaskSpec, Verification, step,
+        Agent, Contest, Delivered, Event, Gate, Place, Resumed, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec,
+        Verification, step,
     },
+    values::{Capability, Deliver, Rules, Strategy, Urgency},
 };
 use shuntyard_store::{Changed, NewRun, NewTask, RunChange, RunNote, Store, TaskChange, TaskFilter, TaskRecord};
 
@@ -107,7 +106,7 @@ fn rules() -> Rules {
         rests: vec![300_000_000],
         trouble_rests: vec![1_000_000],
         losses: 3,
-        diagnose: shuntyard_core::task::Diagnose::Never,
+        diagnose: shuntyard_core::values::Diagnose::Never,
     }
 }
 

@@ -9,8 +9,8 @@ use super::{
 };
 use serde_json::json;
 use shuntyard_core::{
-    job::{Backend as Home, JobState},
-    route::ModelPolicy,
+    job::JobState,
+    values::{Backend as Home, ModelPolicy},
 };
 use shuntyard_store::{ErrorKind, JobRecord, Store, WorkerRecord};
 use std::sync::Arc;

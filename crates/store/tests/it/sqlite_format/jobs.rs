@@ -8,9 +8,8 @@ use super::{
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    dispatch::Mode,
-    job::{Backend, Choice, JobId, JobKind, JobOrder, JobState, Pause, WorkflowStep},
-    route::ModelPolicy,
+    job::{Choice, JobId, JobKind, JobOrder, JobState, Pause},
+    values::{Backend, Mode, ModelPolicy, WorkflowStep},
 };
 use shuntyard_store::{
     ErrorKind, JobEnd, JobFilter, JobNote, JobRecord, Jobs as _, NewJob, Store as _, WorkerRecord, sqlite::SqliteStore,

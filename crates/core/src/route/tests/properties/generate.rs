@@ -2,12 +2,13 @@
 
 use crate::{
     ModelRef, Nano,
-    config::{Capability, Config, FirstChoice},
+    config::{Config, FirstChoice},
     money::Price,
     route::{
-        Advice, AgentWish, Availability, Bar, Catalogue, Classified, ContestAdvice, Model, ModelPolicy, Needs, Pattern,
-        Provider, Question, Selector, Source, Status,
+        Advice, AgentWish, Availability, Bar, Catalogue, Classified, ContestAdvice, Model, Needs, Pattern, Provider,
+        Question, Selector, Source, Status,
     },
+    values::{Capability, ModelPolicy},
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use std::{fmt, sync::LazyLock};

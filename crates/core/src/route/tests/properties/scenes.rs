@@ -4,7 +4,7 @@ use super::{
     super::*,
     generate::{NOW, Scene},
 };
-use crate::config::Capability;
+use crate::values::Capability;
 
 /// What a request comes down to.
 #[derive(Debug, PartialEq)]

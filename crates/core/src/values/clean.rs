@@ -1,7 +1,7 @@
 //! Foreign text made fit to be shown: nothing in it moves the cursor, turns the writing around or hides.
 
 /// What cannot be shown is replaced by this, so that a reader sees that something was there.
-pub(super) const REPLACED: char = '\u{fffd}';
+pub(crate) const REPLACED: char = '\u{fffd}';
 
 /// Keeps lines and tabs; every other control character is replaced, and what is invisible is left out.
 #[must_use]
@@ -29,7 +29,7 @@ pub fn clean_line(text: &str, most: usize) -> String {
 }
 
 /// Several lines of at most `most` characters.
-pub(super) fn clean_text(text: &str, most: usize) -> String {
+pub(crate) fn clean_text(text: &str, most: usize) -> String {
     cut(clean(&head(text, most.saturating_mul(4))).trim(), most)
 }
 

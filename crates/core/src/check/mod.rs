@@ -1,13 +1,33 @@
 //! What the types alone cannot say about a configuration: references between its tables, and ranges.
 
-use super::Config;
-use crate::{ModelRef, dispatch::Selector, nearest::nearest, route::Phrase};
+mod agents;
+mod jobs;
+
+use crate::{
+    ModelRef,
+    config::{Config, ConfigError, Layer, Layered, bad_value},
+    dispatch::Selector,
+    nearest::nearest,
+    route::Phrase,
+};
 use std::time::Duration;
 
 /// A year: a permission request is not kept open for longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 pub(super) type Faults = Vec<(String, String)>;
+
+impl Layered {
+    /// Merges `layers` over the built-in settings; later ones win.
+    pub fn merge(layers: &[Layer]) -> Result<Self, ConfigError> {
+        let merged = Self::merge_unchecked(layers)?;
+        merged.config.check_changed(|section| merged.is_changed(section)).map_err(|faults| {
+            let (key, problem) = faults.into_iter().next().unwrap_or_default();
+            bad_value(&key, &problem, &merged.origins)
+        })?;
+        Ok(merged)
+    }
+}
 
 impl Config {
     /// The faults, each with the setting that has it.

@@ -1,0 +1,22 @@
+//! Types that settings and rules share. They depend on nothing but each other.
+
+mod clean;
+mod consensus_rule;
+mod mode;
+mod percent;
+mod policy;
+mod sign;
+mod strategy;
+mod trigger;
+mod work;
+
+pub(crate) use clean::{REPLACED, clean_text};
+pub use clean::{clean, clean_line};
+pub use consensus_rule::{AtLeast, Outcome, Rule, Severity, Threshold};
+pub use mode::{Access, Backend, Capability, Mode};
+pub use percent::Percent;
+pub use policy::{ModelPolicy, Urgency};
+pub use sign::Sign;
+pub use strategy::Strategy;
+pub use trigger::Trigger;
+pub use work::{Deliver, Diagnose, Rules, WorkflowStep};
