@@ -2,7 +2,7 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-const SETTINGS: &str = "src/config/defaults.toml";
+const SETTINGS: &str = "src/settings/defaults.toml";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={SETTINGS}");

@@ -2,7 +2,7 @@
 //!
 //! Only error channels are read here, never a model's text.
 
-use shuntyard_core::{ErrorClass, redact::redact};
+use shuntyard_core::{ErrorClass, values::redact::redact};
 use std::time::Duration;
 
 /// A wait longer than this is an allowance that ran out, not a burst that passes.

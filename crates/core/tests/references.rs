@@ -8,13 +8,15 @@
 use serde_json::json;
 use shuntyard_core::{
     ErrorClass,
-    pattern::FailureMode,
-    pull_request::{Assessed, Assessment, PullRequestState},
-    task::{
-        Asked, Cause, Contest, Decided, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest, Phase,
-        Place, Redelivery, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
-    },
+    experience::FailureMode,
     values::{Deliver, Rules},
+    work::{
+        pull_request::{Assessed, Assessment, PullRequestState},
+        task::{
+            Asked, Cause, Contest, Decided, Delivered, Event, Failure, Lift, PermissionReply, PermissionRequest, Phase,
+            Place, Redelivery, Stage, State, Tally, Task, TaskId, TaskSpec, Wait, step,
+        },
+    },
 };
 use std::{
     collections::{BTreeMap, BTreeSet},

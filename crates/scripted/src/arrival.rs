@@ -9,7 +9,7 @@ use crate::{
     step::Step,
 };
 use axum::http::{HeaderMap, header};
-use shuntyard_core::{Nano, money::Price};
+use shuntyard_core::{Nano, values::money::Price};
 use std::time::Duration;
 
 /// Dollars per million tokens: 3 in, 15 out, 0.30 from the cache, 3.75 into it.

@@ -5,7 +5,7 @@
 use crate::{openai::Said, script::Matched};
 use shuntyard_core::{
     Nano, Usage,
-    money::{Price, round_exact},
+    values::money::{Price, round_exact},
 };
 use std::{sync::Arc, time::Duration};
 

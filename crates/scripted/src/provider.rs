@@ -10,7 +10,7 @@ use crate::{
     server::{Hub, run},
     step::Step,
 };
-use shuntyard_core::money::Price;
+use shuntyard_core::values::money::Price;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, task::JoinHandle};
 

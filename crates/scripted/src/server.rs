@@ -19,7 +19,7 @@ use axum::{
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
-use shuntyard_core::money::Price;
+use shuntyard_core::values::money::Price;
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,

@@ -5,7 +5,7 @@ use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano, Usage,
-    money::{Price, round_exact},
+    values::money::{Price, round_exact},
 };
 use shuntyard_scripted::{Answer, Ending, Fault, Matched, Provider, ScriptFile, Step, Tokens};
 use std::{

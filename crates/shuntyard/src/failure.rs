@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use shuntyard_agents::opencode::ApiError;
-use shuntyard_core::{ErrorClass, route::RouteError};
+use shuntyard_core::{ErrorClass, routing::RouteError};
 use shuntyard_engine::{
+    base::refusal::{Refusal, ServerError},
     dispatch::ErrorReport,
-    refusal::{Refusal, ServerError},
-    supervise::{AddError, AdoptError, ChangeError, VerifyError},
+    queue::supervise::{AddError, AdoptError, ChangeError, VerifyError},
 };
 use shuntyard_store::{ErrorKind, StoreError};
 use std::fmt::Display;

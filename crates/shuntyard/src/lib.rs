@@ -11,7 +11,7 @@ mod pack;
 mod settings;
 mod ui;
 
-use shuntyard_engine::supervise::OwnTalk;
+use shuntyard_engine::queue::supervise::OwnTalk;
 use std::process::ExitCode;
 
 #[must_use]

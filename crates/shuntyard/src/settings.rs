@@ -2,8 +2,8 @@
 
 use crate::{ahead, failure::Failure, inside::as_outside, ui};
 use secrecy::SecretString;
-use shuntyard_core::config::{Layer, Layered, Origin, overrides_from_variables};
-use shuntyard_engine::{Context, direct_cache::DirectCache, supervise::adopt_repositories};
+use shuntyard_core::settings::{Layer, Layered, Origin, overrides_from_variables};
+use shuntyard_engine::{Context, base::direct_cache::DirectCache, queue::supervise::adopt_repositories};
 use shuntyard_host::{
     former_name::{adopt_directories, present_name},
     git::MISLEADING,

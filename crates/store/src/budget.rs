@@ -2,7 +2,7 @@
 
 use crate::ledger::SpendKey;
 use shuntyard_core::Nano;
-pub use shuntyard_core::budget::{Billing, Unit as PeriodUnit};
+pub use shuntyard_core::limits::{Billing, Unit as PeriodUnit};
 
 /// What became of an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::Result;
 use async_trait::async_trait;
 use serde_json::Value;
-use shuntyard_core::task::TaskId;
+use shuntyard_core::work::task::TaskId;
 
 /// What a contest came to.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,8 @@ use crate::Owner;
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, ServerId,
-    job::{Choice, JobId, JobKind, JobOrder, JobState},
     values::{Backend, ModelPolicy},
+    work::job::{Choice, JobId, JobKind, JobOrder, JobState},
 };
 
 /// A job before it has a number.

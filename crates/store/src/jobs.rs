@@ -13,7 +13,7 @@
 
 use crate::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Owner, Result, WorkerRecord};
 use async_trait::async_trait;
-use shuntyard_core::job::{JobId, JobState};
+use shuntyard_core::work::job::{JobId, JobState};
 
 /// Times are microseconds since the Unix epoch, given by the caller. A job or worker that is not there is `NotFound`,
 /// unless something else is said.

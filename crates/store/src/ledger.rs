@@ -4,7 +4,7 @@
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 use shuntyard_core::Nano;
-pub use shuntyard_core::budget::{Key as SpendKey, Kind as SpendKind};
+pub use shuntyard_core::limits::{Key as SpendKey, Kind as SpendKind};
 use std::ops::Add;
 
 /// How long one row of the rollup lasts, in microseconds: a quarter of an hour. Every offset from UTC in use is

@@ -42,8 +42,8 @@ pub use tasks::Tasks;
 use async_trait::async_trait;
 use shuntyard_core::{
     DispatchId, ServerId,
-    pattern::{Move, Past, Tally},
-    task::Effect,
+    experience::{Move, Past, Tally},
+    work::task::Effect,
 };
 use std::fmt::Debug;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, ErrorClass, Nano,
-    pattern::{Evidence, FailureMode, Verdict},
+    experience::{Evidence, FailureMode, Verdict},
 };
 
 /// A week, in microseconds. Weeks are counted from the Unix epoch.

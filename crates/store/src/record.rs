@@ -3,7 +3,7 @@
 use crate::{NewOutcome, ledger::Reserve, words::words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shuntyard_core::{DispatchId, ErrorClass, Nano, ServerId, Usage, route::HealthStatus, values::Trigger};
+use shuntyard_core::{DispatchId, ErrorClass, Nano, ServerId, Usage, routing::HealthStatus, values::Trigger};
 
 /// The process that answers for a row: a pid alone can be reused, pid and start time cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, Nano,
-    pattern::FailureMode,
-    task::{Candidate, Change, Effect, Phase, Slot, Task, TaskId},
+    experience::FailureMode,
+    work::task::{Candidate, Change, Effect, Phase, Slot, Task, TaskId},
 };
 
 /// A task as it is kept.

@@ -8,7 +8,7 @@ use crate::{
     TaskChange, TaskFilter, TaskRecord,
 };
 use async_trait::async_trait;
-use shuntyard_core::task::{Phase, TaskId};
+use shuntyard_core::work::task::{Phase, TaskId};
 
 /// Times are microseconds since the Unix epoch, given by the caller.
 #[async_trait]

@@ -1,6 +1,6 @@
 //! The scripted provider on a thread of its own, so that plain tests can use it.
 
-use shuntyard_core::{Nano, money::Price};
+use shuntyard_core::{Nano, values::money::Price};
 use shuntyard_scripted::{Ledger, Provider, Said, Step};
 use std::{
     net::{Ipv4Addr, SocketAddr},

@@ -5,7 +5,7 @@ use crate::{
     opencode::{Failure, GiveUp},
     provider_error::is_quota_wait,
 };
-use shuntyard_core::{ErrorClass, duration};
+use shuntyard_core::{ErrorClass, values::duration};
 use std::{
     hash::{BuildHasher, RandomState},
     time::{Duration, Instant},

@@ -3,7 +3,7 @@
 use super::provider::Provider;
 use crate::opencode::{RunLimits, Sink};
 use serde_json::{Map, Value};
-use shuntyard_core::dispatch::Image;
+use shuntyard_core::routing::request::Image;
 use std::{
     fmt,
     time::{Duration, Instant},

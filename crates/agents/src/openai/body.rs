@@ -7,7 +7,7 @@ use super::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::Value;
-use shuntyard_core::dispatch::Image;
+use shuntyard_core::routing::request::Image;
 use std::collections::BTreeMap;
 
 /// The name that the wire format asks for.

@@ -23,7 +23,7 @@ pub(super) fn broken_configuration(body: &Value) -> Option<(String, String)> {
         faults.push(name.to_owned());
     }
     faults.truncate(MOST);
-    Some((file, shuntyard_core::redact::redact(&faults.join("; "))))
+    Some((file, shuntyard_core::values::redact::redact(&faults.join("; "))))
 }
 
 /// The faults with a place, without the lines of the file that are shown below each.

@@ -8,7 +8,7 @@ use super::{
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use shuntyard_core::{ModelRef, route::Catalogue};
+use shuntyard_core::{ModelRef, routing::Catalogue};
 use std::{collections::HashMap, path::Path, time::Duration};
 
 /// Answers of one run that are read one by one, at most.

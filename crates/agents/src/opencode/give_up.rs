@@ -4,7 +4,7 @@ use super::{
     classify::{classify_retry, presentable},
     judge::Failure,
 };
-use shuntyard_core::{ErrorClass, Nano, duration};
+use shuntyard_core::{ErrorClass, Nano, values::duration};
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -54,7 +54,7 @@ pub(super) struct Http {
 impl Http {
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, ApiError> {
         install_tls();
-        let bad = || ApiError::BadAddress(shuntyard_core::redact::redact_address(&endpoint.url));
+        let bad = || ApiError::BadAddress(shuntyard_core::values::redact::redact_address(&endpoint.url));
         let mut base = Url::parse(&endpoint.url).map_err(|_| bad())?;
         let inline = base.password().map(|password| SecretString::from(password.to_owned()));
         // A password in the address would be stored and shown with it.
@@ -190,7 +190,7 @@ fn refusal_text(body: &serde_json::Value) -> String {
     // A file that is quoted may have keys that nobody could tell from other words.
     let message =
         message.and_then(serde_json::Value::as_str).filter(|message| !message.contains("--- JSONC Input ---"));
-    shuntyard_core::redact::redact(message.unwrap_or("no reason given"))
+    shuntyard_core::values::redact::redact(message.unwrap_or("no reason given"))
 }
 
 fn percent_encode(text: &str) -> String {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error_as_answer::error_as_answer;
 use serde_json::Value;
-use shuntyard_core::{ErrorClass, ModelRef, Nano, Usage, budget::Steps};
+use shuntyard_core::{ErrorClass, ModelRef, Nano, Usage, limits::Steps};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {

@@ -2,7 +2,7 @@
 //! its parent, and one message knows only its own step.
 
 use super::{client::Client, http::ApiError, judge::steps, types::Session};
-use shuntyard_core::{Nano, Usage, budget::Steps};
+use shuntyard_core::{Nano, Usage, limits::Steps};
 use std::time::Duration;
 
 /// Deeper than any real tree; a loop in the server's answers must still end.

@@ -7,7 +7,7 @@ use shuntyard_agents::opencode::{
     catalogue::{FromFiles, Places, from_files},
     launch::{SERVE_ARGUMENTS, listening_address},
 };
-use shuntyard_core::route::{Catalogue, Model};
+use shuntyard_core::routing::{Catalogue, Model};
 use shuntyard_testkit::TestEnv;
 use std::{
     collections::BTreeMap,

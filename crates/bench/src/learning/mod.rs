@@ -8,7 +8,7 @@ mod world;
 
 use crate::figures::Limits;
 use policy::{Chooser, Policy};
-use shuntyard_core::config::{Config, Layer, Layered, Origin};
+use shuntyard_core::settings::{Config, Layer, Layered, Origin};
 use simulate::{DAYS, TASKS, simulate, tasks};
 use world::{Change, PRICES, World};
 

@@ -2,8 +2,8 @@
 
 use super::world::{Kind, TIERS};
 use shuntyard_core::{
-    config::{Config, Patterns},
-    pattern::{Asked, Tally, explore, follow, recommend},
+    experience::{Asked, Tally, explore, follow, recommend},
+    settings::{Config, Patterns},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::{
     policy::{Choice, Chooser, Moment, Policy},
     world::{PRICES, TIERS, World},
 };
-use shuntyard_core::pattern::Tally;
+use shuntyard_core::experience::Tally;
 
 pub const TASKS: u32 = 10_000;
 pub const DAYS: i64 = 90;

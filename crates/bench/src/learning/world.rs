@@ -1,7 +1,7 @@
 //! Made-up worlds in which the truth is known: what a task of each kind costs in each tier, and how often it succeeds.
 
 use super::generator::Generator;
-use shuntyard_core::config::Config;
+use shuntyard_core::settings::Config;
 
 pub const TIERS: usize = 5;
 /// What one task costs, in dollars, from the weakest tier to the strongest: in the ratios of list prices.

@@ -2,7 +2,7 @@
 
 use shuntyard_core::{
     Nano,
-    pattern::{Evidence, FailureMode, Verdict},
+    experience::{Evidence, FailureMode, Verdict},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{NewOutcome, SpendKey, Store as _, sqlite::SqliteStore};

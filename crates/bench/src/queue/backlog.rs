@@ -5,7 +5,7 @@ use crate::{
     figures::{Limits, millis, quantile, show},
     process::status_megabytes,
 };
-use shuntyard_core::task::TaskId;
+use shuntyard_core::work::task::TaskId;
 use shuntyard_testkit::eventually;
 use std::{path::Path, time::Duration};
 

@@ -2,7 +2,7 @@
 
 use crate::process::Running;
 use serde_json::json;
-use shuntyard_core::task::{Phase, Task, TaskId};
+use shuntyard_core::work::task::{Phase, Task, TaskId};
 use shuntyard_store::{Event, TaskFilter, TaskRecord, Tasks as _, sqlite::SqliteStore};
 use shuntyard_testkit::environment::finish;
 use std::{

@@ -3,8 +3,8 @@
 use super::texts::LONG;
 use crate::figures::{Limits, micros, quantile};
 use shuntyard_core::{
-    config::{Config, Layer, Layered, Origin},
-    route::{Advice, Availability, Bar, Catalogue, Needs, Question, Selector, classify, resolve},
+    routing::{Advice, Availability, Bar, Catalogue, Needs, Question, Selector, classify, resolve},
+    settings::{Config, Layer, Layered, Origin},
     values::ModelPolicy,
 };
 use std::{

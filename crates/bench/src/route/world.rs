@@ -2,7 +2,7 @@
 
 use super::texts::SHORT;
 use serde_json::json;
-use shuntyard_core::route::Catalogue;
+use shuntyard_core::routing::Catalogue;
 use shuntyard_testkit::{TestEnv, environment::finish};
 use std::{
     path::{Path, PathBuf},

@@ -2,8 +2,8 @@
 
 use super::Faults;
 use crate::{
-    config::{AgentGroup, Config},
-    dispatch::Selector,
+    routing::request::Selector,
+    settings::{AgentGroup, Config},
 };
 
 /// Those who lead and plan keep the model that the user gave them.
@@ -44,7 +44,7 @@ fn problem(name: &str, group: AgentGroup, seen: &[(&str, AgentGroup)]) -> Option
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Layer, Layered, Origin};
+    use crate::settings::{Layer, Layered, Origin};
 
     fn fault(text: &str) -> Option<String> {
         let layer = Layer { origin: Origin::File("config.toml".into()), text: format!("[agent_groups]\n{text}\n") };

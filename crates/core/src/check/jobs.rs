@@ -1,7 +1,7 @@
 //! Whether workers and workflows are set so that they can work.
 
 use super::{Faults, refer};
-use crate::{config::Config, values::Capability};
+use crate::{settings::Config, values::Capability};
 
 impl Config {
     pub(super) fn check_jobs(&self, faults: &mut Faults) {

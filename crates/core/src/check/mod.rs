@@ -5,10 +5,9 @@ mod jobs;
 
 use crate::{
     ModelRef,
-    config::{Config, ConfigError, Layer, Layered, bad_value},
-    dispatch::Selector,
-    nearest::nearest,
-    route::Phrase,
+    routing::{Phrase, request::Selector},
+    settings::{Config, ConfigError, Layer, Layered, bad_value},
+    values::nearest::nearest,
 };
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! How long a task is thought to take, or took: `4h`, `2h30m`, `1d`, and how an estimate is made up.
 
-use crate::duration;
+use crate::values::duration;
 use std::time::Duration;
 
 /// `~4h (ai:2h test:1h)`.

@@ -24,7 +24,7 @@ mod stale;
 mod task_line;
 mod words;
 
-use crate::task::TaskId;
+use crate::work::task::TaskId;
 
 pub use amount::{Estimate, amount};
 pub use blockers::{Blocker, BlockerState, Blocking, blockers};

@@ -2,12 +2,23 @@
 
 mod clean;
 mod consensus_rule;
+pub mod duration;
+pub mod error_class;
+pub mod id;
+pub(crate) mod letters;
 mod mode;
+pub mod model;
+pub mod money;
+pub mod nearest;
 mod percent;
 mod policy;
+pub mod redact;
+pub mod schema;
 mod sign;
+pub mod size;
 mod strategy;
 mod trigger;
+pub mod usage;
 mod work;
 
 pub(crate) use clean::{REPLACED, clean_text};

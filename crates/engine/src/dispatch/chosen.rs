@@ -2,7 +2,7 @@
 //! targets, or by the claim of a task. The dispatch asks that model and no other, and still belongs to the tier.
 
 use serde_json::Value;
-use shuntyard_core::route::{Resolution, Rule, Step};
+use shuntyard_core::routing::{Resolution, Rule, Step};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenFor {

@@ -7,13 +7,11 @@ use super::{
 };
 use crate::{
     Context,
-    classification::{Kept, Lookup},
+    routing::classification::{Kept, Lookup},
 };
 use shuntyard_core::{
-    dispatch::Request,
-    duration::Limit,
-    route::{Classified, Selector, ask_model, classify, has_hint, model_answer},
-    values::Mode,
+    routing::{Classified, Selector, ask_model, classify, has_hint, model_answer, request::Request},
+    values::{Mode, duration::Limit},
 };
 use std::path::Path;
 use tokio_util::sync::CancellationToken;

@@ -12,17 +12,18 @@ use super::{
     transport::Way,
 };
 use crate::{
-    availability::{Observed, note_refused_key, observe},
-    budget::{OverBudget, Planned, Reservation, reserve_for},
-    catalogue,
-    refusal::Refusal,
-    server::give_up,
+    base::refusal::Refusal,
+    routing::{
+        availability::{Observed, note_refused_key, observe},
+        budget::{OverBudget, Planned, Reservation, reserve_for},
+        catalogue,
+    },
+    servers::give_up,
 };
 use shuntyard_core::{
-    ErrorClass, Nano, duration,
-    money::Price,
-    route::{Model, Resolution, RouteError, Tried, next, resolve},
-    values::{Mode, Trigger},
+    ErrorClass, Nano,
+    routing::{Model, Resolution, RouteError, Tried, next, resolve},
+    values::{Mode, Trigger, duration, money::Price},
 };
 use std::time::Instant;
 

@@ -7,13 +7,15 @@ use super::{
 };
 use crate::{
     Context,
-    classification::classified_before,
-    experience::{asked_by_text, repository_name},
+    routing::{
+        classification::classified_before,
+        experience::{asked_by_text, repository_name},
+    },
 };
 use shuntyard_core::{
     DispatchId,
-    dispatch::{Request, Selector},
-    pattern::{Deadline, Evidence, FailureMode, Verdict, remembered},
+    experience::{Deadline, Evidence, FailureMode, Verdict, remembered},
+    routing::request::{Request, Selector},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::NewOutcome;

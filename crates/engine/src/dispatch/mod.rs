@@ -23,12 +23,12 @@ pub use options::{Learning, Options, SessionModel};
 pub use prepare::check_locally;
 pub use report::{AttemptReport, DispatchReport, ErrorReport, Status};
 
-use crate::{Context, refusal::Refusal};
+use crate::{Context, base::refusal::Refusal};
 use classifier::classified;
 use futures_util::future::BoxFuture;
 use run::run_dispatch;
 use shuntyard_agents::opencode::Sink;
-use shuntyard_core::dispatch::Request;
+use shuntyard_core::routing::request::Request;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 

@@ -1,12 +1,12 @@
 //! What an attempt leaves behind for others: what it tells about its provider, and the events of its dispatch.
 
 use super::attempt::{Outcome, Run};
-use crate::availability::Observed;
+use crate::routing::availability::Observed;
 use serde_json::json;
 use shuntyard_agents::opencode::{GiveUp, Progress, Timer};
 use shuntyard_core::{
     ErrorClass,
-    route::{Resolution, Tried},
+    routing::{Resolution, Tried},
     values::Trigger,
 };
 use shuntyard_host::clock::now_micros;

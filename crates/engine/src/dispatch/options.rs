@@ -1,14 +1,13 @@
 //! What may differ from the configuration for one dispatch.
 
 use super::{ChosenFor, transport::Company};
-use crate::budget::{Concern, Purse};
+use crate::routing::budget::{Concern, Purse};
 use shuntyard_agents::opencode::Approver;
 use shuntyard_core::{
     DispatchId, Nano,
-    config::{self, Via},
-    duration::Limit,
-    route::Exchange,
-    values::{Mode, Urgency},
+    routing::Exchange,
+    settings::{self, Via},
+    values::{Mode, Urgency, duration::Limit},
 };
 use shuntyard_store::HealthSource;
 use std::sync::Arc;
@@ -101,7 +100,7 @@ const COMMAND_STEPS: u32 = 100;
 
 impl Options {
     /// Steps that a run may take.
-    pub(crate) fn most_steps(&self, settings: &config::Dispatch, mode: Mode) -> u32 {
+    pub(crate) fn most_steps(&self, settings: &settings::Dispatch, mode: Mode) -> u32 {
         match mode {
             Mode::Text => 1,
             Mode::Agent => self.steps.unwrap_or(settings.agent_steps),
@@ -120,7 +119,7 @@ impl Options {
     }
 
     /// How long the whole dispatch may take.
-    pub(super) fn total(&self, settings: &config::Dispatch, mode: Mode) -> Limit {
+    pub(super) fn total(&self, settings: &settings::Dispatch, mode: Mode) -> Limit {
         self.timeout.unwrap_or(match mode {
             Mode::Text => settings.text_timeout,
             Mode::Agent => settings.agent_timeout,

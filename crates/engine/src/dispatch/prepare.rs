@@ -3,23 +3,23 @@
 use super::{Options, SessionModel, attempt::Run};
 use crate::{
     Context,
-    availability::{self, Known},
-    budget,
-    catalogue::{self, Extent, Refresh, Settings, Shelf},
-    choose::{Past, question},
-    experience::Trying,
-    refusal::Refusal,
-    server::{Acquired, project_stamps},
+    base::refusal::Refusal,
+    routing::{
+        availability::{self, Known},
+        budget,
+        catalogue::{self, Extent, Refresh, Settings, Shelf},
+        choose::{Past, question},
+        experience::Trying,
+    },
+    servers::{Acquired, project_stamps},
 };
 use shuntyard_agents::opencode::{ApiError, Client};
 use shuntyard_core::{
     ModelRef,
-    budget::Line,
-    config::Config,
-    dispatch::Request,
-    nearest::nearest,
-    route::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, resolve},
-    values::{Mode, Urgency},
+    limits::Line,
+    routing::{Advice, AgentWish, Catalogue, Question, Resolution, Selector, check_names, request::Request, resolve},
+    settings::Config,
+    values::{Mode, Urgency, nearest::nearest},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ErrorKind, SessionState};

@@ -4,16 +4,16 @@
 use super::{Options, dispatch};
 use crate::{
     Context,
-    availability::{Known, feed, load, load_for},
-    catalogue::{self, Extent, Refresh},
-    refusal::Refusal,
+    base::refusal::Refusal,
+    routing::{
+        availability::{Known, feed, load, load_for},
+        catalogue::{self, Extent, Refresh},
+    },
 };
 use shuntyard_core::{
     ErrorClass, ModelRef,
-    dispatch::Request,
-    nearest::nearest,
-    route::{HealthStatus, Provider, Selector, Status},
-    values::Mode,
+    routing::{HealthStatus, Provider, Selector, Status, request::Request},
+    values::{Mode, nearest::nearest},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{HealthRecord, HealthSource};

@@ -9,8 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
-    dispatch::Request,
-    route::{Resolution, Selector},
+    routing::{Resolution, Selector, request::Request},
 };
 use shuntyard_host::paths::{private_dir, write_private};
 use shuntyard_store::RunStatus;

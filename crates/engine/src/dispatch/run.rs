@@ -12,17 +12,22 @@ use super::{
     transport::{Company, Way, needs_opencode},
 };
 use crate::{
-    Context, budget,
-    catalogue::Settings,
-    refusal::Refusal,
-    server::{
+    Context,
+    base::refusal::Refusal,
+    routing::{budget, catalogue::Settings},
+    servers::{
         acquire, archive::archive_old_sessions, give_up, has_read, project_stamps, recovery::recover_abandoned,
         refresh_instance, retire_unreadable,
     },
 };
 use futures_util::future::BoxFuture;
 use shuntyard_agents::opencode::{ApiError, Sink};
-use shuntyard_core::{DispatchId, config::Via, dispatch::Request, route::Classified, values::Mode};
+use shuntyard_core::{
+    DispatchId,
+    routing::{Classified, request::Request},
+    settings::Via,
+    values::Mode,
+};
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{DispatchEnd, RunStatus};
 use std::time::Instant;
@@ -134,7 +139,7 @@ async fn on_server(run: Run<'_>, began: Instant) -> Result<DispatchReport, Refus
     };
     let (mut prepared, warning) = tokio::select! {
         prepared = tokio::time::timeout(READY_WITHIN, preparing) => {
-            prepared.map_err(|_| Refusal::NotReady(shuntyard_core::duration::show(READY_WITHIN)))??
+            prepared.map_err(|_| Refusal::NotReady(shuntyard_core::values::duration::show(READY_WITHIN)))??
         }
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
     };

@@ -3,13 +3,13 @@
 //! New ones of text dispatches are deleted, those of agents and commands and reused ones are kept;
 //! kept ones are archived when nobody has used them for some days.
 
-use crate::refusal::Refusal;
-use crate::{Context, server::Want};
+use crate::base::refusal::Refusal;
+use crate::{Context, servers::Want};
 use serde_json::json;
 use shuntyard_agents::opencode::{NewSession, PermissionRule};
 use shuntyard_core::{
     DispatchId,
-    dispatch::Request,
+    routing::request::Request,
     values::{Access, Mode},
 };
 use shuntyard_store::ErrorKind;

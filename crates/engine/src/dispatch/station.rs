@@ -1,13 +1,13 @@
 //! The OpenCode server of a dispatch: acquired when an attempt first needs one, and given back at the end.
 
 use super::transport::close_abandoned;
-use crate::refusal::Refusal;
+use crate::base::refusal::Refusal;
 use crate::{
     Context,
-    server::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
+    servers::{Acquired, Want, acquire, project_stamps, refresh_instance, release},
 };
 use shuntyard_agents::opencode::{Client, launch::TEXT_AGENT};
-use shuntyard_core::{DispatchId, dispatch::Request, values::Mode};
+use shuntyard_core::{DispatchId, routing::request::Request, values::Mode};
 use tokio::sync::OnceCell;
 
 /// A server with a client that works in the request's directory.

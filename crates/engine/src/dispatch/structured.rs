@@ -1,10 +1,10 @@
 //! One call whose answer has a form of ours: a judge's verdict, a council's answer.
 
 use super::{DispatchReport, Learning, Options, run::run_dispatch, transport::Company};
-use crate::{Context, refusal::Refusal};
+use crate::{Context, base::refusal::Refusal};
 use serde_json::Value;
 use shuntyard_agents::opencode::Sink;
-use shuntyard_core::{ErrorClass, dispatch::Request, schema::AnswerSchema};
+use shuntyard_core::{ErrorClass, routing::request::Request, values::schema::AnswerSchema};
 use std::{sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 

@@ -1,11 +1,15 @@
 //! The way to a provider without OpenCode: whether there is one, and what it takes. Looked up once for each model.
 
-use crate::{Context, direct_cache::DirectEndpoint, opencode_files::places, server::recovery::recover_abandoned};
+use crate::{
+    Context,
+    base::{direct_cache::DirectEndpoint, opencode_files::places},
+    servers::recovery::recover_abandoned,
+};
 use shuntyard_agents::{
     openai::Provider,
     opencode::catalogue::{Access, NoAccess, accesses},
 };
-use shuntyard_core::{ModelRef, config::Via, dispatch::Request, values::Mode};
+use shuntyard_core::{ModelRef, routing::request::Request, settings::Via, values::Mode};
 use shuntyard_store::DispatchRecord;
 use std::{
     path::Path,

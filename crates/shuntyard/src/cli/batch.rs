@@ -14,20 +14,17 @@ use serde_json::{Value, json};
 use shuntyard_core::{
     ErrorClass, Nano,
     compare::consensus,
-    config::Config,
-    dispatch::Request,
-    duration,
-    route::Selector,
-    schema::AnswerSchema,
-    values::{Mode, Urgency},
+    routing::{Selector, request::Request},
+    settings::Config,
+    values::{Mode, Urgency, duration, schema::AnswerSchema},
 };
 use shuntyard_engine::{
     Context, Options,
-    batch::{
+    dispatch::Status,
+    fanout::batch::{
         BatchReport, ConsensusReport, JudgeReport, Step, Summary, TargetReport, Targets, agree, expand_for, judge,
         run_batch,
     },
-    dispatch::Status,
 };
 use std::{collections::BTreeSet, process::ExitCode, sync::Mutex, time::Duration};
 

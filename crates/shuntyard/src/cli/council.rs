@@ -10,14 +10,16 @@ use serde_json::json;
 use shuntyard_core::{
     ModelRef, Nano,
     compare::council::{Contribution, LEAST_MEMBERS, MOST_MEMBERS, MOST_ROUNDS, Round, Settings},
-    dispatch::{Request, Selector},
+    routing::request::{Request, Selector},
     values::Mode,
 };
 use shuntyard_engine::{
     Context, Options,
-    batch::{Targets, expand_for},
-    council::{CouncilReport, Seats, hold},
-    refusal::Refusal,
+    base::refusal::Refusal,
+    fanout::{
+        batch::{Targets, expand_for},
+        council::{CouncilReport, Seats, hold},
+    },
 };
 use std::{path::PathBuf, process::ExitCode};
 

@@ -13,9 +13,9 @@ use shuntyard_agents::opencode::locate::NotLocated;
 use shuntyard_core::ErrorClass;
 use shuntyard_engine::{
     Context,
-    demo::{self, DemoError, Scratch},
-    refusal::Refusal,
-    server::locate_binary,
+    base::refusal::Refusal,
+    ops::demo::{self, DemoError, Scratch},
+    servers::locate_binary,
 };
 use shuntyard_host::git::GitError;
 use std::{path::PathBuf, process::ExitCode, sync::Arc};

@@ -14,14 +14,14 @@ use crate::{
 use clap::{Args, ValueEnum};
 use shuntyard_core::{
     Nano,
-    config::{Config, Via},
-    dispatch::{Request, Selector},
-    duration,
-    route::{Exchange, Rule},
-    schema::AnswerSchema,
-    values::Mode,
+    routing::{
+        Exchange, Rule,
+        request::{Request, Selector},
+    },
+    settings::{Config, Via},
+    values::{Mode, duration, schema::AnswerSchema},
 };
-use shuntyard_engine::{DispatchReport, Options, batch::Targets, dispatch, dispatch::check_locally};
+use shuntyard_engine::{DispatchReport, Options, dispatch, dispatch::check_locally, fanout::batch::Targets};
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 use tokio_util::sync::CancellationToken;
 

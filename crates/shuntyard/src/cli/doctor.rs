@@ -11,9 +11,9 @@ use indicatif::ProgressBar;
 use serde_json::json;
 use shuntyard_core::{
     ErrorClass,
-    config::{Layered, Origin},
+    settings::{Layered, Origin},
 };
-use shuntyard_engine::{
+use shuntyard_engine::ops::{
     conformance::{Check, Outcome},
     doctor::{Area, Depth, Diagnosis, Finding, Patient, State, Trouble, Verdict, examine, quoted},
 };

@@ -11,7 +11,7 @@ use crate::{
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use shuntyard_engine::{Context, changes::Changes};
+use shuntyard_engine::{Context, queue::changes::Changes};
 use shuntyard_store::Event;
 use std::{process::ExitCode, time::Duration};
 

@@ -8,15 +8,16 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    duration,
-    route::{Exchange, Needs, Question, Resolution, Selector, Step, Tried, chain, check_names, next, resolve},
-    values::Trigger,
+    routing::{Exchange, Needs, Question, Resolution, Selector, Step, Tried, chain, check_names, next, resolve},
+    values::{Trigger, duration},
 };
 use shuntyard_engine::{
     Context,
-    catalogue::Refresh,
-    choose::{Surroundings, surroundings},
-    refusal::Refusal,
+    base::refusal::Refusal,
+    routing::{
+        catalogue::Refresh,
+        choose::{Surroundings, surroundings},
+    },
 };
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, time::Duration};

@@ -8,7 +8,7 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::Nano;
-use shuntyard_engine::jobs::recent_dispatches;
+use shuntyard_engine::queue::jobs::recent_dispatches;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

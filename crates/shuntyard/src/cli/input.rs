@@ -1,7 +1,11 @@
 //! Text that comes as an argument, from a file (`@file`) or from standard input (`-`), and images.
 
 use crate::failure::Failure;
-use shuntyard_core::{Nano, dispatch::Image, duration::Limit, size, values::Urgency};
+use shuntyard_core::{
+    Nano,
+    routing::request::Image,
+    values::{Urgency, duration::Limit, size},
+};
 use std::{
     io::Read,
     path::{Path, PathBuf},

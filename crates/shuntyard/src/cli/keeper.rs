@@ -4,7 +4,7 @@ use crate::{
     failure::{Exit, Failure},
     settings::{Overrides, Settings},
 };
-use shuntyard_engine::server::{KeeperOrder, keep};
+use shuntyard_engine::servers::{KeeperOrder, keep};
 use std::process::ExitCode;
 
 pub fn run(order: &str) -> Result<ExitCode, Failure> {

@@ -12,7 +12,7 @@ use crate::{
 use clap::Args;
 use secrecy::SecretString;
 use serde_json::json;
-use shuntyard_engine::{Context, jobs::Bell};
+use shuntyard_engine::{Context, queue::jobs::Bell};
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

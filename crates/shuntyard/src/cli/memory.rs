@@ -10,10 +10,10 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::size;
+use shuntyard_core::values::size;
 use shuntyard_engine::{
     Context,
-    server::{RECYCLED, statuses},
+    servers::{RECYCLED, statuses},
 };
 use shuntyard_store::Event;
 use std::{collections::VecDeque, process::ExitCode};

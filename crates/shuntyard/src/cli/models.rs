@@ -9,13 +9,15 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    route::{Catalogue, Model, Needs, Provider, Selector, resolve},
+    routing::{Catalogue, Model, Needs, Provider, Selector, resolve},
 };
 use shuntyard_engine::{
     Context,
-    catalogue::{Extent, Listed, Origin, Refresh, current},
-    choose::surroundings,
-    refusal::Refusal,
+    base::refusal::Refusal,
+    routing::{
+        catalogue::{Extent, Listed, Origin, Refresh, current},
+        choose::surroundings,
+    },
 };
 use std::{path::Path, process::ExitCode};
 

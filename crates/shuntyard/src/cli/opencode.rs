@@ -9,10 +9,10 @@ use clap::Subcommand;
 use indicatif::ProgressBar;
 use serde_json::json;
 use shuntyard_agents::opencode::TESTED_VERSION;
-use shuntyard_core::size;
+use shuntyard_core::values::size;
 use shuntyard_engine::{
     Context,
-    server::{locate_binary, statuses, stop_all},
+    servers::{locate_binary, statuses, stop_all},
 };
 use shuntyard_host::npm::{InstallError, install_opencode};
 use std::{path::PathBuf, process::ExitCode, time::Duration};

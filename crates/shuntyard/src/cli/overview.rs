@@ -8,11 +8,11 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::{Value, json};
-use shuntyard_core::{
+use shuntyard_core::work::{
     overview::{Facts, Health, NextStep},
     task::Phase,
 };
-use shuntyard_engine::server::locate_with;
+use shuntyard_engine::servers::locate_with;
 use shuntyard_store::{Tasks as _, sqlite::SqliteStore};
 use std::{path::PathBuf, process::ExitCode};
 
@@ -70,7 +70,7 @@ async fn count(store: &SqliteStore) -> shuntyard_store::Result<Tasks> {
     // A task that asks is held by its run.
     for run in store.live_runs().await? {
         let state = store.task(&run.task).await?.task.state;
-        asking += u64::from(matches!(state, shuntyard_core::task::State::Asking { answer: None, .. }));
+        asking += u64::from(matches!(state, shuntyard_core::work::task::State::Asking { answer: None, .. }));
     }
     Ok(Tasks { by_phase: store.task_counts(None).await?, asking })
 }

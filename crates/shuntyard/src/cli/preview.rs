@@ -6,12 +6,14 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::{Value, json};
-use shuntyard_core::{ModelRef, dispatch::Request};
+use shuntyard_core::{ModelRef, routing::request::Request};
 use shuntyard_engine::{
     Context, Options,
-    batch::{Target, Targets, expand_for},
-    catalogue::Refresh,
-    choose::{Task, decide},
+    fanout::batch::{Target, Targets, expand_for},
+    routing::{
+        catalogue::Refresh,
+        choose::{Task, decide},
+    },
 };
 use std::{path::Path, process::ExitCode};
 

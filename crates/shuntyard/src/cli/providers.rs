@@ -8,14 +8,16 @@ use crate::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use shuntyard_core::{
-    duration::{self, Limit},
-    route::{HealthStatus, Provider},
+    routing::{HealthStatus, Provider},
+    values::duration::{self, Limit},
 };
 use shuntyard_engine::{
     Context,
-    availability::{Known, load},
-    catalogue::{Extent, Refresh, current},
     dispatch::probe::{Check, Freshness, check},
+    routing::{
+        availability::{Known, load},
+        catalogue::{Extent, Refresh, current},
+    },
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::HealthRecord;

@@ -7,8 +7,8 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::{duration, size};
-use shuntyard_engine::supervise::{Prunable, prunable, prune};
+use shuntyard_core::values::{duration, size};
+use shuntyard_engine::queue::supervise::{Prunable, prunable, prune};
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, time::Duration};
 

@@ -7,8 +7,8 @@ use crate::{
 };
 use clap::Args;
 use serde_json::json;
-use shuntyard_core::task::TaskId;
-use shuntyard_engine::supervise::{Released, release};
+use shuntyard_core::work::task::TaskId;
+use shuntyard_engine::queue::supervise::{Released, release};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

@@ -12,9 +12,9 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    Nano, duration,
-    task::{Delivered, Phase, State},
-    values::clean_line,
+    Nano,
+    values::{clean_line, duration},
+    work::task::{Delivered, Phase, State},
 };
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;

@@ -20,16 +20,17 @@ use shuntyard_agents::opencode::{Progress, Sink};
 use shuntyard_core::{
     Nano,
     compare::review_loop::Limits,
-    config::Config,
-    dispatch::Selector,
-    route::Needs,
+    routing::{Needs, request::Selector},
+    settings::Config,
     values::{Outcome, Urgency},
 };
 use shuntyard_engine::{
     Context, Options,
-    batch::{Step, Targets, expand_for},
     dispatch::Learning,
-    review::{self, Ended, FIX_KIND, Loop, LoopReport, Review, Seen, mend_until_clean, request, review},
+    fanout::{
+        batch::{Step, Targets, expand_for},
+        review::{self, Ended, FIX_KIND, Loop, LoopReport, Review, Seen, mend_until_clean, request, review},
+    },
 };
 use std::{
     path::{Path, PathBuf},

@@ -4,7 +4,7 @@ use crate::{
     failure::Failure,
     settings::{Overrides, Settings},
 };
-use shuntyard_engine::jobs::run_jobs;
+use shuntyard_engine::queue::jobs::run_jobs;
 use std::{path::PathBuf, process::ExitCode};
 use tokio_util::sync::CancellationToken;
 

@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use clap::Args;
 use shuntyard_core::{
-    config::Config,
-    route::{RouteError, Selector, TagRef},
+    routing::{RouteError, Selector, TagRef},
+    settings::Config,
 };
-use shuntyard_engine::refusal::Refusal;
+use shuntyard_engine::base::refusal::Refusal;
 
 /// How to choose, when no model is named.
 #[derive(Debug, Args)]

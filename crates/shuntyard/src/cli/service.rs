@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
-use shuntyard_engine::service::{self as engine, Beside, Mode, ServiceError, Surroundings, ToolError};
+use shuntyard_engine::ops::service::{self as engine, Beside, Mode, ServiceError, Surroundings, ToolError};
 use shuntyard_host::service::{Manager, Work};
 use std::process::ExitCode;
 

@@ -10,8 +10,11 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::{Nano, duration, values::clean_line};
-use shuntyard_engine::supervise::{Status, status};
+use shuntyard_core::{
+    Nano,
+    values::{clean_line, duration},
+};
+use shuntyard_engine::queue::supervise::{Status, status};
 use std::{process::ExitCode, time::Duration};
 
 const ROOM: usize = 100;
@@ -129,7 +132,7 @@ fn people(status: &Status) {
     }
     if !status.batches.is_empty() {
         let row = |batch: &_| {
-            let shuntyard_engine::supervise::BatchStatus { name, concurrency, paused, counts } = batch;
+            let shuntyard_engine::queue::supervise::BatchStatus { name, concurrency, paused, counts } = batch;
             batches::row(name, *concurrency, *paused, counts)
         };
         let rows: Vec<Vec<String>> = status.batches.iter().map(row).collect();

@@ -6,8 +6,8 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_core::task::TaskId;
-use shuntyard_engine::supervise::{self as engine, Pulse, TodoPass, Told, Watcher};
+use shuntyard_core::work::task::TaskId;
+use shuntyard_engine::queue::supervise::{self as engine, Pulse, TodoPass, Told, Watcher};
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, sync::Arc};
 use tokio_util::sync::CancellationToken;

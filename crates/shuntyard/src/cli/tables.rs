@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use shuntyard_core::{
-    config::{Config, FirstChoice, Tag},
+    settings::{Config, FirstChoice, Tag},
     values::Capability,
 };
 use std::process::ExitCode;

@@ -6,10 +6,10 @@ use crate::{
     ui,
 };
 use clap::Args;
-use shuntyard_core::task::TaskId;
+use shuntyard_core::work::task::TaskId;
 use shuntyard_engine::{
     Context,
-    supervise::{WORKER_MARK, WorkError, stand_by, work},
+    queue::supervise::{WORKER_MARK, WorkError, stand_by, work},
 };
 use shuntyard_host::{
     detached::detach_self,

@@ -10,7 +10,7 @@ use serde_json::json;
 use shuntyard_core::values::ModelPolicy;
 use shuntyard_engine::{
     Context,
-    jobs::{JobError, Op, WorkerView, operate, workers},
+    queue::jobs::{JobError, Op, WorkerView, operate, workers},
 };
 use std::{path::PathBuf, process::ExitCode};
 
@@ -99,7 +99,7 @@ pub async fn run(global: &Global, command: &WorkerCommand) -> Result<ExitCode, F
     };
     let directory = input::directory(place.dir.as_ref())?;
     let view = if place.dry_run {
-        shuntyard_engine::jobs::would_be(&context, &directory, &op).await
+        shuntyard_engine::queue::jobs::would_be(&context, &directory, &op).await
     } else {
         operate(&context, &directory, &op).await
     };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use shuntyard_engine::jobs::JobError;
+use shuntyard_engine::queue::jobs::JobError;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {

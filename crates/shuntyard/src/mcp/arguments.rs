@@ -5,8 +5,8 @@
 
 use super::field::{Field, Kind, Need};
 use serde_json::{Map, Value};
-use shuntyard_core::{duration::Limit, nearest::nearest, schema::AnswerSchema};
-use shuntyard_engine::jobs::JobError;
+use shuntyard_core::values::{duration::Limit, nearest::nearest, schema::AnswerSchema};
+use shuntyard_engine::queue::jobs::JobError;
 use std::collections::BTreeMap;
 
 /// The arguments of one call, each of the kind that its field says.

@@ -5,7 +5,7 @@ use rmcp::{
     model::{ProgressNotificationParam, ProgressToken},
     service::{Peer, RequestContext},
 };
-use shuntyard_core::duration::Limit;
+use shuntyard_core::values::duration::Limit;
 use std::{
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,

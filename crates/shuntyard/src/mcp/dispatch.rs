@@ -11,10 +11,14 @@ use super::{
     yard::Yard,
 };
 use serde_json::json;
-use shuntyard_core::{config::Config, dispatch::Selector, duration::Limit, route::Needs};
+use shuntyard_core::{
+    routing::{Needs, request::Selector},
+    settings::Config,
+    values::duration::Limit,
+};
 use shuntyard_engine::{
-    batch::{Targets, expand},
-    jobs::{JobError, JobView, Start, StartKind, WaitFor},
+    fanout::batch::{Targets, expand},
+    queue::jobs::{JobError, JobView, Start, StartKind, WaitFor},
 };
 use std::time::Duration;
 

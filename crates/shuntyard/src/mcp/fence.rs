@@ -3,7 +3,7 @@
 //! Invariant: a path that a client names is followed to where it really leads before it is compared, so that neither
 //! `..` nor a link leads out.
 
-use shuntyard_engine::jobs::JobError;
+use shuntyard_engine::queue::jobs::JobError;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use super::{answer::Answer, arguments::Arguments, questions::Question, table, telling, yard::Yard};
 use serde_json::{Map, Value};
-use shuntyard_engine::jobs::{self, JobError, JobView, Listing, View};
+use shuntyard_engine::queue::jobs::{self, JobError, JobView, Listing, View};
 
 const USUAL: u64 = 20;
 

@@ -7,7 +7,7 @@ use super::{
     yard::Yard,
 };
 use serde_json::json;
-use shuntyard_engine::jobs::{self, JobError, JobView};
+use shuntyard_engine::queue::jobs::{self, JobError, JobView};
 use std::time::Duration;
 
 /// How long a cancellation is waited for. Clients that hear nothing are patient for longer than that.

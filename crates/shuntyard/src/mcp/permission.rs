@@ -5,8 +5,8 @@ use super::{
     arguments::Arguments,
     yard::Yard,
 };
-use shuntyard_core::task::{PermissionReply, TaskId};
-use shuntyard_engine::{
+use shuntyard_core::work::task::{PermissionReply, TaskId};
+use shuntyard_engine::queue::{
     jobs::{self, JobError},
     supervise::{self, AnswerError, ChangeError},
 };

@@ -10,8 +10,11 @@ use crate::{
     failure::Failure,
 };
 use serde_json::{Map, Value};
-use shuntyard_core::route::{Needs, Selector};
-use shuntyard_engine::{catalogue::Refresh, experience::repository_name, jobs::JobError};
+use shuntyard_core::routing::{Needs, Selector};
+use shuntyard_engine::{
+    queue::jobs::JobError,
+    routing::{catalogue::Refresh, experience::repository_name},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {

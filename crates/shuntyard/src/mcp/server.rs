@@ -23,7 +23,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext},
 };
 use serde_json::{Map, Value};
-use shuntyard_engine::jobs::{self, JobError, StartKind};
+use shuntyard_engine::queue::jobs::{self, JobError, StartKind};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -8,11 +8,10 @@ use super::{
 };
 use serde_json::Value;
 use shuntyard_core::{
-    duration::Limit,
-    job::Pause,
-    values::{Backend, Mode, ModelPolicy},
+    values::{Backend, Mode, ModelPolicy, duration::Limit},
+    work::job::Pause,
 };
-use shuntyard_engine::jobs::{self, JobError, Op, Start, StartKind};
+use shuntyard_engine::queue::jobs::{self, JobError, Op, Start, StartKind};
 use std::{path::PathBuf, time::Duration};
 
 pub async fn run(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError> {

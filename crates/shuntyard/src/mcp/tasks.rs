@@ -10,8 +10,8 @@ use rmcp::{
     model::{CallToolResult, ContentBlock, CreateTaskResult, DetailedTask, JsonObject, Task, TaskPayload, TaskStatus},
 };
 use serde_json::Value;
-use shuntyard_core::config::Config;
-use shuntyard_engine::jobs::{JobError, JobView};
+use shuntyard_core::settings::Config;
+use shuntyard_engine::queue::jobs::{JobError, JobView};
 
 /// How often a client should ask.
 const POLL_MS: u64 = 2000;

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use shuntyard_core::{Nano, duration};
-use shuntyard_engine::jobs::{JobView, Started};
+use shuntyard_core::{Nano, values::duration};
+use shuntyard_engine::queue::jobs::{JobView, Started};
 use std::{str::FromStr, time::Duration};
 
 /// Such as `j3 running 12s: bash cargo test`.

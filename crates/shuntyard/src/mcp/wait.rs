@@ -9,7 +9,7 @@ use super::{
     yard::Yard,
 };
 use serde_json::{Map, Value, json};
-use shuntyard_engine::jobs::{self, JobError, JobView, WaitFor, Waited};
+use shuntyard_engine::queue::jobs::{self, JobError, JobView, WaitFor, Waited};
 use std::time::Duration;
 use tokio::sync::mpsc;
 

@@ -1,7 +1,7 @@
 //! What every tool works with.
 
 use super::fence::Fence;
-use shuntyard_engine::{Context, jobs::Bell};
+use shuntyard_engine::{Context, queue::jobs::Bell};
 use std::sync::Arc;
 
 /// Shared by all sessions of a server.

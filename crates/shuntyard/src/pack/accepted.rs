@@ -3,7 +3,7 @@
 //! They hold for the files of this pack as they are; a file that somebody has changed is judged anew.
 
 use super::AGENTS;
-use shuntyard_core::pack::{
+use shuntyard_core::roles::pack::{
     lint::{Finding, LintRule},
     v2::v2,
 };

@@ -6,8 +6,8 @@ mod accepted;
 
 pub use accepted::{accepted, as_first_form};
 
-use shuntyard_core::pack::v2::{V2Error, v2};
-use shuntyard_engine::pack::{Bundle, PackFile};
+use shuntyard_core::roles::pack::v2::{V2Error, v2};
+use shuntyard_engine::roles::pack::{Bundle, PackFile};
 
 /// By their paths in a directory of OpenCode.
 pub const AGENTS: [(&str, &str); 11] = [

@@ -136,7 +136,7 @@ fn every_tool_is_there_with_what_it_is_given() {
     };
     let views = choices("task_list", "view");
     let (kinds, operations) = (choices("task_start", "kind"), choices("task_start", "op"));
-    let settings: toml::Table = shuntyard_core::config::DEFAULTS.parse().unwrap();
+    let settings: toml::Table = shuntyard_core::settings::DEFAULTS.parse().unwrap();
     let mut count = 0;
     for (path, head, body) in files() {
         let line = line_of(body);

@@ -1,14 +1,14 @@
 //! The pack itself: it is clean, its roles can do what they must and nothing else, and both forms say the same.
 
 use super::{accepted::Accepted, *};
-use shuntyard_core::pack::{
+use shuntyard_core::roles::pack::{
     Action, Frontmatter,
     agent_file::{AgentFile, Mode},
     evaluate, evaluate_shell,
     lint::lint,
     permission::{flatten, hides},
 };
-use shuntyard_core::spec::{Field, Report};
+use shuntyard_core::roles::spec::{Field, Report};
 
 fn agent(name: &str) -> AgentFile {
     let path = format!("agents/{name}.md");
@@ -205,7 +205,7 @@ fn texts_name_what_the_checks_look_for() {
     for field in Field::ALL {
         assert!(text("orchestrator").contains(field.title()), "{field}");
     }
-    for kind in shuntyard_core::spec::SectionKind::ALL {
+    for kind in shuntyard_core::roles::spec::SectionKind::ALL {
         assert!(text("task-planner").contains(&format!("- {}", kind.title())), "{kind}");
     }
     let reporters = [
@@ -239,9 +239,9 @@ fn texts_have_what_others_look_for() {
     let call = "agy --dangerously-skip-permissions --print";
     assert!(text("implementer").contains(call) && text("implementer").contains("- **agy**: enabled"));
     let template = text("init").split_once("```markdown\n").unwrap().1.split_once("```\n").unwrap().0;
-    assert!(!shuntyard_core::spec::agy_is_enabled(template), "off until the user says so");
-    assert!(shuntyard_core::spec::agy_is_enabled(&template.replace("disabled", "enabled")));
-    assert_eq!(shuntyard_core::spec::test_commands(template), ["command"]);
+    assert!(!shuntyard_core::roles::spec::agy_is_enabled(template), "off until the user says so");
+    assert!(shuntyard_core::roles::spec::agy_is_enabled(&template.replace("disabled", "enabled")));
+    assert_eq!(shuntyard_core::roles::spec::test_commands(template), ["command"]);
     assert!(text("task-planner").contains("units-proposed") && text("orchestrator").contains("units-proposed"));
     assert!(
         command("planning").contains("# Research acceleration") && command("planning").contains("Dispatch research")

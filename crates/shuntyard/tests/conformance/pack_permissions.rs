@@ -9,8 +9,7 @@ use shuntyard_agents::opencode::{
 };
 use shuntyard_core::{
     ModelRef,
-    id::message_id,
-    pack::{
+    roles::pack::{
         Action, Rule,
         agent_file::AgentFile,
         evaluate,
@@ -18,6 +17,7 @@ use shuntyard_core::{
         permission::{hides, with_home},
         shell::split,
     },
+    values::id::message_id,
 };
 use shuntyard_scripted::{Entry, Step};
 use shuntyard_testkit::TestEnv;

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use shuntyard_agents::opencode::{Client, Endpoint};
-use shuntyard_core::{Nano, pattern::FailureMode};
+use shuntyard_core::{Nano, experience::FailureMode};
 use shuntyard_scripted::{Ending, Entry, Gate, Ledger, Step, Tokens};
 use shuntyard_store::RunStatus;
 use shuntyard_testkit::{Outcome, eventually, outcome::assert_bill};

@@ -6,7 +6,7 @@ use shuntyard_agents::opencode::{
     Client, Endpoint, EventHub, Expect, NewSession, PermissionPolicy, PromptBody, PromptReport, RunLimits, RunPrompt,
     Shape, StopOutcome, read_tree, run_prompt, stop_sessions,
 };
-use shuntyard_core::{ErrorClass, ModelRef, id::message_id};
+use shuntyard_core::{ErrorClass, ModelRef, values::id::message_id};
 use shuntyard_scripted::{Ending, Step};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;

@@ -4,7 +4,7 @@ use crate::own_env;
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    pattern::{Evidence, Verdict},
+    experience::{Evidence, Verdict},
 };
 use shuntyard_store::{NewOutcome, Store as _, sqlite::SqliteStore};
 use shuntyard_testkit::{Outcome, TestEnv};

@@ -3,7 +3,7 @@
 use super::{SqliteStore, event, fault::failed};
 use crate::{Alert, Result, SpendKey};
 use serde_json::Value;
-use shuntyard_core::task::Effect;
+use shuntyard_core::work::task::Effect;
 use sqlx::query;
 
 const RAISE: &str =

@@ -4,7 +4,7 @@
 use super::{SqliteStore, event, fault::failed, row, task::json};
 use crate::{BatchRecord, ErrorKind, Result, StoreError};
 use serde_json::json;
-use shuntyard_core::task::TaskId;
+use shuntyard_core::work::task::TaskId;
 use sqlx::{query, query_scalar, sqlite::SqliteRow};
 use std::collections::BTreeSet;
 

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, ServerId,
-    pattern::{Move, Past, Tally},
-    task::Effect,
+    experience::{Move, Past, Tally},
+    work::task::Effect,
 };
 
 #[async_trait]

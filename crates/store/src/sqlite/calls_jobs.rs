@@ -3,7 +3,7 @@
 use super::{SqliteStore, job, job_claim, job_end, job_line, worker};
 use crate::{CancelAsked, JobEnd, JobFilter, JobNote, JobRecord, Jobs, NewJob, Owner, Result, WorkerRecord};
 use async_trait::async_trait;
-use shuntyard_core::job::{JobId, JobState};
+use shuntyard_core::work::job::{JobId, JobState};
 
 #[async_trait]
 impl Jobs for SqliteStore {

@@ -6,7 +6,7 @@ use crate::{
     TaskChange, TaskFilter, TaskRecord, Tasks,
 };
 use async_trait::async_trait;
-use shuntyard_core::task::{Phase, TaskId};
+use shuntyard_core::work::task::{Phase, TaskId};
 
 #[async_trait]
 impl Tasks for SqliteStore {

@@ -9,7 +9,7 @@ use super::{
 use crate::{ContestRecord, Contests, Result};
 use async_trait::async_trait;
 use serde_json::json;
-use shuntyard_core::task::TaskId;
+use shuntyard_core::work::task::TaskId;
 use sqlx::{query, sqlite::SqliteRow};
 
 const KNOWN: &str = "SELECT 1 FROM contest WHERE id = ?";

@@ -3,7 +3,7 @@
 
 use super::{SqliteStore, fault::failed, row, script::Script};
 use crate::Result;
-use shuntyard_core::task::{Phase, TaskId};
+use shuntyard_core::work::task::{Phase, TaskId};
 use sqlx::query;
 
 pub(super) const BLOCKERS: &str = "

@@ -8,7 +8,7 @@ use super::{
     task::{json, structured},
 };
 use crate::{EffectRecord, ErrorKind, Result, StoreError};
-use shuntyard_core::task::Effect;
+use shuntyard_core::work::task::Effect;
 use sqlx::{SqliteConnection, query, query_scalar, sqlite::SqliteRow};
 
 pub(super) const WAITING: &str = "

@@ -3,7 +3,7 @@
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{HealthRecord, Result};
 use serde_json::json;
-use shuntyard_core::{ErrorClass, route::HealthStatus};
+use shuntyard_core::{ErrorClass, routing::HealthStatus};
 use sqlx::query;
 
 const ONE: &str = "SELECT * FROM health WHERE provider = ?1";

@@ -5,7 +5,7 @@
 
 use super::{SqliteStore, fault::failed, row, task::structured};
 use crate::{ErrorKind, JobFilter, JobRecord, Owner, Result, StoreError};
-use shuntyard_core::job::{JobId, JobKind, JobState};
+use shuntyard_core::work::job::{JobId, JobKind, JobState};
 use sqlx::{AssertSqlSafe, query, query_scalar, sqlite::SqliteRow};
 
 pub(super) const ONE: &str = "SELECT * FROM job WHERE number = ?1";

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{JobNote, JobRecord, Owner, Result};
 use serde_json::json;
-use shuntyard_core::job::JobId;
+use shuntyard_core::work::job::JobId;
 use sqlx::query_scalar;
 
 /// Those of busy workers are passed over, and so are those of workers that nobody will ever send anything again.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{CancelAsked, ErrorKind, JobEnd, Result, StoreError};
 use serde_json::{Value, json};
-use shuntyard_core::job::{JobId, JobState};
+use shuntyard_core::work::job::{JobId, JobState};
 use sqlx::{query_scalar, sqlite::SqliteRow};
 
 pub(super) const HELD: &str = concat!(

@@ -10,7 +10,7 @@ use super::{
     task::json,
 };
 use crate::{ErrorKind, NewJob, Result, StoreError};
-use shuntyard_core::job::{JobId, JobState};
+use shuntyard_core::work::job::{JobId, JobState};
 use sqlx::query;
 
 /// After all that are not over, so that whoever goes back to an old place is never overtaken.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::JobFilter;
-use shuntyard_core::job::JobState;
+use shuntyard_core::work::job::JobState;
 use sqlx::{AssertSqlSafe, Row as _};
 
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {

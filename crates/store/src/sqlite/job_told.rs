@@ -4,7 +4,7 @@
 use super::{event, row, script::Script};
 use crate::Result;
 use serde_json::json;
-use shuntyard_core::job::{Choice, JobId, JobKind, JobState};
+use shuntyard_core::work::job::{Choice, JobId, JobKind, JobState};
 use sqlx::sqlite::SqliteRow;
 
 /// The columns that [`Told::read`] needs.

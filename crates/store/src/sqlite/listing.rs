@@ -5,7 +5,7 @@ use super::{SqliteStore, fault::failed, outcome, row};
 use crate::{NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, Result};
 use shuntyard_core::{
     ErrorClass, Nano,
-    pattern::{Evidence, FailureMode},
+    experience::{Evidence, FailureMode},
 };
 use sqlx::{AssertSqlSafe, query, sqlite::SqliteRow};
 

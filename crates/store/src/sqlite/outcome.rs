@@ -12,7 +12,7 @@ use crate::{Judgement, NewOutcome, OutcomeRecord, Result};
 use serde_json::{Value, json};
 use shuntyard_core::{
     DispatchId, ErrorClass,
-    pattern::{FailureMode, Verdict},
+    experience::{FailureMode, Verdict},
 };
 use sqlx::{query, sqlite::SqliteRow};
 use std::collections::HashSet;

@@ -4,7 +4,7 @@
 
 use super::{SqliteStore, row, script::Script};
 use crate::{More, Ready, Result};
-use shuntyard_core::task::Candidate;
+use shuntyard_core::work::task::Candidate;
 use sqlx::sqlite::SqliteRow;
 
 /// Left to itself, SQLite would look through all that are queued for the next repository.

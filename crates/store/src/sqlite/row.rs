@@ -5,7 +5,7 @@ use crate::{
     AttemptRecord, CooldownRecord, DispatchRecord, ErrorKind, Event, HealthRecord, HealthSource, Lease, Owner, Result,
     RunStatus, ServerRecord, ServerState, SessionRecord, SessionState, StoreError,
 };
-use shuntyard_core::{ErrorClass, Nano, Usage, route::HealthStatus, values::Trigger};
+use shuntyard_core::{ErrorClass, Nano, Usage, routing::HealthStatus, values::Trigger};
 use sqlx::{Decode, Row as _, Sqlite, Type, sqlite::SqliteRow};
 use std::str::FromStr;
 

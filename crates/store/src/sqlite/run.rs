@@ -4,8 +4,8 @@
 use super::{SqliteStore, script::Script};
 use crate::{ErrorKind, NewRun, Result, RunNote, StoreError};
 use shuntyard_core::{
-    pattern::FailureMode,
-    task::{Task, TaskId},
+    experience::FailureMode,
+    work::task::{Task, TaskId},
 };
 
 const BEGIN: &str = "

@@ -2,7 +2,7 @@
 
 use super::{SqliteStore, fault::failed, row};
 use crate::{Owner, Result, RunRecord};
-use shuntyard_core::{Nano, pattern::FailureMode, task::TaskId};
+use shuntyard_core::{Nano, experience::FailureMode, work::task::TaskId};
 use sqlx::{query, sqlite::SqliteRow};
 
 pub(super) const OF_TASK: &str = "SELECT * FROM run WHERE task = ?1 ORDER BY epoch";

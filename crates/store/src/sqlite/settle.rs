@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{AttemptEnd, AttemptRecord, ErrorKind, Result, Settled, Spent, StoreError};
 use serde_json::json;
-use shuntyard_core::{DispatchId, ErrorClass, Nano, Usage, budget::Amount};
+use shuntyard_core::{DispatchId, ErrorClass, Nano, Usage, limits::Amount};
 use sqlx::sqlite::SqliteRow;
 
 /// With what it has reserved, while it has.

@@ -7,7 +7,7 @@ use crate::{NewOutcome, Result, outcome::week};
 use serde_json::Value;
 use shuntyard_core::{
     Nano,
-    pattern::{FailureMode, Move, Past, Tally, Verdict},
+    experience::{FailureMode, Move, Past, Tally, Verdict},
 };
 use sqlx::{query, sqlite::SqliteRow};
 

@@ -4,7 +4,7 @@
 use super::{SqliteStore, fault::failed, row};
 use crate::{ErrorKind, Event, PhaseCounts, Result, StoreError, TaskFilter, TaskRecord};
 use serde::de::DeserializeOwned;
-use shuntyard_core::task::{Phase, Task, TaskId};
+use shuntyard_core::work::task::{Phase, Task, TaskId};
 use sqlx::{AssertSqlSafe, SqliteExecutor, query, query_scalar, sqlite::SqliteRow};
 
 /// A task with what is kept about it in other tables.

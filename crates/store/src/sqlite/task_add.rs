@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{ErrorKind, NewTask, Result, StoreError};
 use serde_json::{Value, json};
-use shuntyard_core::task::{Change, State, TaskId};
+use shuntyard_core::work::task::{Change, State, TaskId};
 use sqlx::sqlite::SqliteRow;
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use super::{
     task::{self, json, unwritable},
 };
 use crate::{Changed, Result, RunChange, TaskChange, TaskRecord};
-use shuntyard_core::task::Task;
+use shuntyard_core::work::task::Task;
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 const CHANGE: &str = "

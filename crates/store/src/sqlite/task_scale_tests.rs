@@ -5,8 +5,8 @@ use super::SqliteStore;
 use crate::{BatchRecord, Changed, NewRun, NewTask, RunChange, RunNote, TaskChange, Tasks as _};
 use shuntyard_core::{
     Nano,
-    task::{Agent, Event, Gate, Place, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, Verification, step},
     values::{Deliver, Rules, Urgency},
+    work::task::{Agent, Event, Gate, Place, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec, Verification, step},
 };
 use std::sync::{
     Arc,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::TaskFilter;
-use shuntyard_core::task::Phase;
+use shuntyard_core::work::task::Phase;
 use sqlx::{AssertSqlSafe, Row as _};
 
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::{config::Node, machine::Machine};
 use serde_json::{Map, Value, json};
-use shuntyard_core::pack::{
+use shuntyard_core::roles::pack::{
     Action, Rule,
     frontmatter::KNOWN_KEYS,
     permission::{opencode_defaults, with_home},

@@ -8,7 +8,7 @@ use super::{
     machine::{Machine, worktree},
 };
 use serde_json::{Value, json};
-use shuntyard_core::pack::Rule;
+use shuntyard_core::roles::pack::Rule;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},

@@ -5,8 +5,8 @@ use super::lenient::{Secret, is_key_of, lenient};
 use serde::{Deserialize, de::IgnoredAny};
 use shuntyard_core::{
     Nano,
-    money::Price,
-    route::{Model, Provider, Source, Status},
+    routing::{Model, Provider, Source, Status},
+    values::money::Price,
 };
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 
 use shuntyard_core::{
     ModelRef,
-    route::{Catalogue, Model, Provider},
+    routing::{Catalogue, Model, Provider},
 };
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ fn clean(provider: &mut Provider, tells: &impl Fn(&str) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::{is_hidden, secret_values, without_secrets};
-    use shuntyard_core::route::{Catalogue, Model, Provider};
+    use shuntyard_core::routing::{Catalogue, Model, Provider};
 
     const VALUE: &str = "sk-marker-0123456789";
 

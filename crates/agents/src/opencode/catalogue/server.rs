@@ -2,7 +2,7 @@
 
 use super::{lenient::lenient, listed::ListedProvider};
 use serde::Deserialize;
-use shuntyard_core::route::{Catalogue, Provider};
+use shuntyard_core::routing::{Catalogue, Provider};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `GET /config/providers`: the providers that this server would really use.

@@ -5,7 +5,7 @@ use crate::opencode::{Client, Endpoint};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    route::{Catalogue, Model, Provider, Source, Status},
+    routing::{Catalogue, Model, Provider, Source, Status},
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

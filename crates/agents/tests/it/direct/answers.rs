@@ -9,7 +9,7 @@ use shuntyard_agents::{
     openai::{Direct, Earlier},
     opencode::{Progress, Sink},
 };
-use shuntyard_core::{Nano, Usage, dispatch::Image};
+use shuntyard_core::{Nano, Usage, routing::request::Image};
 use shuntyard_scripted::{Ending, Step, Tokens};
 use std::sync::Arc;
 use tokio::sync::Notify;

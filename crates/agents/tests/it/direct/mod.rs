@@ -16,7 +16,7 @@ use shuntyard_agents::{
     openai::{Answered, Ask, Direct, Earlier, Limits, Provider},
     opencode::{Progress, Sink},
 };
-use shuntyard_core::{ErrorClass, dispatch::Image};
+use shuntyard_core::{ErrorClass, routing::request::Image};
 use shuntyard_testkit::SharedProvider;
 use std::{
     sync::{Arc, LazyLock, Mutex},

@@ -110,7 +110,7 @@ fn review(change: impl FnOnce(&mut Value)) -> Value {
 fn a_review_is_read_or_has_faults() {
     let good = parse(&review(|_| ())).unwrap();
     assert_eq!(good.findings[0].line, Some(3));
-    let schema = crate::schema::AnswerSchema::parse(&schema().to_string()).unwrap();
+    let schema = crate::values::schema::AnswerSchema::parse(&schema().to_string()).unwrap();
     assert!(schema.faults(&review(|_| ())).is_empty());
     let table: [(Value, &str); 9] = [
         (review(|value| value["verdict"] = json!("lgtm")), "verdict is `lgtm` and may be approve, reject, unsure"),

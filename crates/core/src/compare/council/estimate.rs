@@ -4,7 +4,7 @@
 use super::{MOST_ROUNDS, Showing};
 use crate::{
     Nano, Usage,
-    money::{Price, round_exact},
+    values::money::{Price, round_exact},
 };
 use serde::Serialize;
 

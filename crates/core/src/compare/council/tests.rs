@@ -152,7 +152,7 @@ fn an_answer_is_read_or_has_faults() {
     let heard = visible(&rounds(&["A B C-"]), label('A'));
     assert_eq!(heard, [label('B')]);
     assert_eq!(parse(&answer(|_| ()), &heard).unwrap().agree_with, [label('B')]);
-    let schema = crate::schema::AnswerSchema::parse(&schema(&heard).to_string()).unwrap();
+    let schema = crate::values::schema::AnswerSchema::parse(&schema(&heard).to_string()).unwrap();
     assert!(schema.faults(&answer(|_| ())).is_empty());
     let table: [(Value, &str); 6] = [
         (
@@ -183,7 +183,7 @@ fn a_synthesis_loses_nobody() {
     let settings = Settings::default();
     let prompt = synthesis_prompt(&CouncilTask { question: "Why?", mask: &mask, settings: &settings }, &held, 1);
     assert!(prompt.text.contains("A, B share the position of A") && prompt.text.contains("Each of A, B, C is in"));
-    let schema = crate::schema::AnswerSchema::parse(&prompt.schema.to_string()).unwrap();
+    let schema = crate::values::schema::AnswerSchema::parse(&prompt.schema.to_string()).unwrap();
     let of = |supported_by: &[&str], dissent: &[&str]| {
         let dissent: Vec<Value> = dissent.iter().map(|label| json!({"label": label, "position": "p"})).collect();
         json!({"answer": "so", "supported_by": supported_by, "dissent": dissent})

@@ -189,7 +189,7 @@ fn what_contradicts_itself_or_names_strangers_is_no_verdict() {
 #[test]
 fn the_schema_accepts_what_is_parsed() {
     let sheet = Anonymous::new(3, 9).unwrap().sheet(Pass::Forward);
-    let schema = crate::schema::AnswerSchema::parse(&schema(&sheet).to_string()).unwrap();
+    let schema = crate::values::schema::AnswerSchema::parse(&schema(&sheet).to_string()).unwrap();
     let good = verdict(&["C".into(), "A".into(), "B".into()]);
     assert!(schema.faults(&good).is_empty());
     assert!(!schema.faults(&verdict(&["D".into(), "A".into(), "B".into()])).is_empty());

@@ -5,7 +5,7 @@ use super::{Seat, Seen, prompts::Ran};
 use shuntyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_steps, read_tree};
 use shuntyard_core::{
     Nano, Usage,
-    budget::{Steps, with_cut_off},
+    limits::{Steps, with_cut_off},
     values::Mode,
 };
 

@@ -1,7 +1,7 @@
 //! An attempt at the provider itself, without OpenCode: the same record, judgement and bill.
 
 use super::{Attempt, Outcome, Seen, end_record, prompts::limits, record::record_begin, twice};
-use crate::{direct_cache::DirectEndpoint, refusal::Refusal};
+use crate::base::{direct_cache::DirectEndpoint, refusal::Refusal};
 use serde_json::Value;
 use shuntyard_agents::{
     openai::{Answered, Ask, Earlier},
@@ -9,8 +9,8 @@ use shuntyard_agents::{
 };
 use shuntyard_core::{
     ErrorClass, ModelRef, Nano, Usage,
-    money::{Price, round_exact},
-    route::estimate_tokens,
+    routing::estimate_tokens,
+    values::money::{Price, round_exact},
 };
 use std::time::Instant;
 
@@ -89,7 +89,7 @@ async fn speak(attempt: &Attempt<'_>, line: &DirectEndpoint) -> Spoken {
                 earlier: &earlier,
                 prompt: &prompt,
                 images: &request.images,
-                schema: request.schema.as_ref().map(shuntyard_core::schema::AnswerSchema::source),
+                schema: request.schema.as_ref().map(shuntyard_core::values::schema::AnswerSchema::source),
                 max_output_tokens: Some(most_output(attempt, line, &price, total.cost)),
                 extra: Some(&line.body),
                 limits: limits.into(),

@@ -16,13 +16,12 @@ use super::{
     station::Station,
     transport::{Way, way},
 };
-use crate::{Context, budget::Reservation};
+use crate::{Context, routing::budget::Reservation};
 use serde_json::Value;
 use shuntyard_agents::opencode::{Failure, GiveUp, Sink};
 use shuntyard_core::{
     DispatchId, ErrorClass, ModelRef, Nano, Usage,
-    dispatch::Request,
-    route::{Catalogue, Classified, Resolution},
+    routing::{Catalogue, Classified, Resolution, request::Request},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{AttemptEnd, RunStatus, Settled, StoreError};

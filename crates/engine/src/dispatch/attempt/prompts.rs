@@ -7,7 +7,11 @@ use shuntyard_agents::opencode::{
     Expect, Failure, PermissionPolicy, Progress, PromptBody, PromptReport, RunLimits, RunPrompt, Shape, Sink,
     StepLimit, run_prompt,
 };
-use shuntyard_core::{ErrorClass, Nano, Usage, config::PermissionAnswer, id::message_id, values::Mode};
+use shuntyard_core::{
+    ErrorClass, Nano, Usage,
+    settings::PermissionAnswer,
+    values::{Mode, id::message_id},
+};
 use std::{
     sync::{
         Arc,

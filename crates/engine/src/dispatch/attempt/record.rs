@@ -2,7 +2,7 @@
 //! what each reserves.
 
 use super::Attempt;
-use crate::{owner::this_process, refusal::Refusal};
+use crate::base::{owner::this_process, refusal::Refusal};
 use shuntyard_core::ServerId;
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Begun, NewAttempt, NewDispatch};

@@ -8,7 +8,7 @@ use super::{
     session::{close_session, open_session},
     twice,
 };
-use crate::refusal::Refusal;
+use crate::base::refusal::Refusal;
 use shuntyard_agents::opencode::{Failure, StopOutcome};
 use shuntyard_core::{ErrorClass, ModelRef, values::Mode};
 use shuntyard_host::clock::now_micros;

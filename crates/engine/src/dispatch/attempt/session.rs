@@ -2,9 +2,9 @@
 
 use super::{Seat, prompts::Ran, record::record_begin};
 use crate::{
+    base::refusal::Refusal,
     dispatch::session::{Afterwards, afterwards, new_session},
-    refusal::Refusal,
-    server::give_up,
+    servers::give_up,
 };
 use shuntyard_agents::opencode::{ApiError, GiveUp, StopOutcome, TreeUsage, read_tree};
 use shuntyard_core::values::Mode;

@@ -10,14 +10,14 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::{ModelRef, config::AgentGroup, route::Selector};
+use shuntyard_core::{ModelRef, routing::Selector, settings::AgentGroup};
 use shuntyard_engine::{
     Context,
-    agents_config::{
+    roles::agents_config::{
         AgentHere, AgentProof, Choice, ConfigFile, Edit, Recommendation, Scope, Thoroughness, agents_here, edit, prove,
         recommend, resolve_named, write,
     },
-    catalogue::{Extent, Listed, Refresh, current},
+    routing::catalogue::{Extent, Listed, Refresh, current},
 };
 use std::{
     io::IsTerminal,

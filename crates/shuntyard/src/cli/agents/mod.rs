@@ -11,7 +11,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use shuntyard_engine::agents_config::{AgentHere, AgentsConfigError, agents_here};
+use shuntyard_engine::roles::agents_config::{AgentHere, AgentsConfigError, agents_here};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Subcommand)]

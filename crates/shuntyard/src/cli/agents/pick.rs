@@ -4,10 +4,10 @@
 //! Invariant: an empty answer and the end of the input choose nothing.
 
 use crate::{cli::selection, ui};
-use shuntyard_core::{ModelRef, config::AgentGroup};
+use shuntyard_core::{ModelRef, settings::AgentGroup};
 use shuntyard_engine::{
     Context,
-    agents_config::{Offer, offered},
+    roles::agents_config::{Offer, offered},
 };
 use std::io::BufRead as _;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! What `shuntyard agents` shows to people.
 
 use crate::ui;
-use shuntyard_core::{ModelRef, route::Catalogue};
-use shuntyard_engine::agents_config::{AgentHere, AgentProof, Edit, Recommendation, Standing};
+use shuntyard_core::{ModelRef, routing::Catalogue};
+use shuntyard_engine::roles::agents_config::{AgentHere, AgentProof, Edit, Recommendation, Standing};
 
 pub fn agents(agents: &[AgentHere]) -> String {
     let cells: Vec<Vec<String>> = agents

@@ -7,10 +7,10 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::json;
-use shuntyard_core::task::State;
+use shuntyard_core::work::task::State;
 use shuntyard_engine::{
     Context,
-    supervise::{self as engine, ChangeError},
+    queue::supervise::{self as engine, ChangeError},
 };
 use shuntyard_store::TaskFilter;
 use std::process::ExitCode;

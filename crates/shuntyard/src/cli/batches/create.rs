@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use serde_json::json;
-use shuntyard_core::task::{Phase, TaskId};
+use shuntyard_core::work::task::{Phase, TaskId};
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{BatchRecord, ErrorKind, StoreError};

@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use shuntyard_core::task::Phase;
+use shuntyard_core::work::task::Phase;
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::BatchRecord;

@@ -6,7 +6,7 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::{Value, json};
-use shuntyard_core::budget::{BurnRate, Key, Kind, Line, Rate, Unit, burn_rate as rate_of};
+use shuntyard_core::limits::{BurnRate, Key, Kind, Line, Rate, Unit, burn_rate as rate_of};
 use shuntyard_engine::Context;
 use shuntyard_host::{
     clock::now_micros,

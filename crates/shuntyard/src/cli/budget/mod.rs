@@ -10,9 +10,9 @@ use crate::failure::Failure;
 use clap::{Args, Subcommand};
 use shuntyard_core::{
     Nano,
-    budget::{Billing, Key, Kind, Unit},
+    limits::{Billing, Key, Kind, Unit},
 };
-use shuntyard_engine::{Context, budget::day_clock};
+use shuntyard_engine::{Context, routing::budget::day_clock};
 use shuntyard_host::day::DayClock;
 use std::process::ExitCode;
 

@@ -9,8 +9,8 @@ use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
     Nano,
-    budget::{Billing, Kind, Unit},
-    duration,
+    limits::{Billing, Kind, Unit},
+    values::duration,
 };
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;

@@ -9,15 +9,17 @@ use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    budget::{Kind, Level, Line, Unit},
-    duration,
-    route::{Needs, Selector, resolve},
+    limits::{Kind, Level, Line, Unit},
+    routing::{Needs, Selector, resolve},
+    values::duration,
 };
 use shuntyard_engine::{
     Context,
-    budget::{Concern, lines},
-    catalogue::Refresh,
-    choose::surroundings,
+    routing::{
+        budget::{Concern, lines},
+        catalogue::Refresh,
+        choose::surroundings,
+    },
 };
 use shuntyard_host::day::DayClock;
 use shuntyard_store::BudgetPeriod;

@@ -1,7 +1,7 @@
 //! What is wanted at the cursor, from the description of the commands and the words before it. Pure.
 
 use clap::{Arg, ArgAction, Command, builder::PossibleValue};
-use shuntyard_core::task::{Phase, TaskId};
+use shuntyard_core::work::task::{Phase, TaskId};
 use std::{any::TypeId, path::PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,10 @@
 use super::place::{Candidate, Source};
 use crate::{cli::Global, settings::Settings};
 use shuntyard_core::{
-    config::{Config, setting_paths},
+    settings::{Config, setting_paths},
     values::clean_line,
 };
-use shuntyard_engine::{Context, catalogue::at_hand};
+use shuntyard_engine::{Context, routing::catalogue::at_hand};
 use shuntyard_store::{TaskFilter, Tasks as _, sqlite::SqliteStore};
 use std::collections::BTreeSet;
 

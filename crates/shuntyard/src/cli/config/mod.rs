@@ -9,7 +9,7 @@ use crate::{
 };
 use clap::Subcommand;
 use serde_json::json;
-use shuntyard_core::config::Origin;
+use shuntyard_core::settings::Origin;
 use std::process::ExitCode;
 use toml::Value;
 
@@ -35,7 +35,7 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<ExitCode, Failure
         ConfigCommand::Check => check(global),
         ConfigCommand::Set(args) => set::run(global, args),
         ConfigCommand::Schema => {
-            ui::json(&shuntyard_core::config::schema());
+            ui::json(&shuntyard_core::settings::schema());
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -9,10 +9,10 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
-    config::{ChangeError, Layered, Origin},
-    redact::redact,
+    settings::{ChangeError, Layered, Origin},
+    values::redact::redact,
 };
-use shuntyard_engine::user_config::{UserConfigEdit, UserConfigError, plan, write};
+use shuntyard_engine::roles::user_config::{UserConfigEdit, UserConfigError, plan, write};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use super::words::{closing, narrate, queued, rows, tell};
 use crate::ui::{self, Format};
 use indicatif::{ProgressBar, ProgressStyle};
 use shuntyard_agents::opencode::TESTED_VERSION;
-use shuntyard_core::duration;
-use shuntyard_engine::demo::{DemoEvent, DemoReport, Errand};
+use shuntyard_core::values::duration;
+use shuntyard_engine::ops::demo::{DemoEvent, DemoReport, Errand};
 use std::{
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},

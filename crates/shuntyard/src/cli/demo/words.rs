@@ -4,8 +4,8 @@
 #[cfg(test)]
 mod tests;
 
-use shuntyard_core::{Nano, duration, route::Step};
-use shuntyard_engine::demo::{DemoReport, Errand, News, Stage, StageReport, TaskNews, TaskReport};
+use shuntyard_core::{Nano, routing::Step, values::duration};
+use shuntyard_engine::ops::demo::{DemoReport, Errand, News, Stage, StageReport, TaskNews, TaskReport};
 use std::time::Duration;
 
 /// Narrower than most terminals, so that the indented lines stay indented.

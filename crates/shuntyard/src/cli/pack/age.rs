@@ -8,7 +8,7 @@ use crate::{
     ui,
 };
 use serde_json::{Value, json};
-use shuntyard_engine::pack::{Age, Manifest, installed};
+use shuntyard_engine::roles::pack::{Age, Manifest, installed};
 
 /// What is in the target.
 #[derive(Debug)]

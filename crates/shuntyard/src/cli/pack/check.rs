@@ -13,8 +13,8 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::pack::{Finding, Severity, lint};
-use shuntyard_engine::pack::{FileReport, Part, Place, installed, rivals};
+use shuntyard_core::roles::pack::{Finding, Severity, lint};
+use shuntyard_engine::roles::pack::{FileReport, Part, Place, installed, rivals};
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,

@@ -12,7 +12,7 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_engine::pack::{Answer, Change, Conflict, Install, Report, Run, install};
+use shuntyard_engine::roles::pack::{Answer, Change, Conflict, Install, Report, Run, install};
 use std::{
     collections::BTreeMap,
     io::{BufRead, IsTerminal},

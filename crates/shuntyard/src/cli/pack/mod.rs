@@ -12,7 +12,7 @@ mod visible;
 use super::{Global, input};
 use crate::{failure::Failure, pack::Form, settings::Settings, ui};
 use clap::{Args, Subcommand, ValueEnum};
-use shuntyard_engine::pack::{PackError, Part, Place};
+use shuntyard_engine::roles::pack::{PackError, Part, Place};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,7 @@ use crate::{
 };
 use clap::Args;
 use serde_json::json;
-use shuntyard_engine::pack::{Conflict, Run, backups, restore};
+use shuntyard_engine::roles::pack::{Conflict, Run, backups, restore};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

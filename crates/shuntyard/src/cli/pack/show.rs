@@ -3,7 +3,7 @@
 use super::visible;
 use crate::{failure::Failure, ui};
 use serde_json::{Value, json};
-use shuntyard_engine::pack::{BackupSummary, Change, FileReport, Outcome, Report, Run};
+use shuntyard_engine::roles::pack::{BackupSummary, Change, FileReport, Outcome, Report, Run};
 
 pub fn document(report: &Report, facts: Value, refusal: Option<&Failure>) {
     let mut document = json!(report);

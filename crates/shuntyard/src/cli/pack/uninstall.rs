@@ -7,7 +7,7 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_engine::pack::{Change, Run, uninstall};
+use shuntyard_engine::roles::pack::{Change, Run, uninstall};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::{Value, json};
-use shuntyard_core::pattern::Tally;
+use shuntyard_core::experience::Tally;
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{OutcomeFilter, OutcomeOrder};

@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::pattern::{Drift, DriftLevel, Moves, drift as count};
+use shuntyard_core::experience::{Drift, DriftLevel, Moves, drift as count};
 use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, time::Duration};

@@ -4,8 +4,13 @@
 use super::super::input;
 use crate::failure::Failure;
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
-use shuntyard_core::{DispatchId, ModelRef, config::Config, nearest::nearest, pattern::remembered, values::clean};
-use shuntyard_engine::experience::repository_name;
+use shuntyard_core::{
+    DispatchId, ModelRef,
+    experience::remembered,
+    settings::Config,
+    values::{clean, nearest::nearest},
+};
+use shuntyard_engine::routing::experience::repository_name;
 use std::path::PathBuf;
 
 const LONGEST_WORD: usize = 64;
@@ -24,7 +29,7 @@ pub fn model(text: &str) -> Result<ModelRef, String> {
     if text.chars().count() > LONGEST_MODEL {
         return Err(format!("it is longer than {LONGEST_MODEL} characters"));
     }
-    text.parse().map_err(|error: shuntyard_core::model::ModelRefError| error.to_string())
+    text.parse().map_err(|error: shuntyard_core::values::model::ModelRefError| error.to_string())
 }
 
 pub fn dispatch(text: &str) -> Result<DispatchId, String> {

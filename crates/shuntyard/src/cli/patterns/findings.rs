@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    config::Config,
-    pattern::{FailureMode, Standing, Tally, by_model, by_tier},
+    experience::{FailureMode, Standing, Tally, by_model, by_tier},
+    settings::Config,
 };
 use std::collections::BTreeMap;
 

@@ -17,8 +17,11 @@ pub mod suggest;
 use super::Global;
 use crate::{failure::Failure, ui};
 use clap::{Args, Subcommand};
-use shuntyard_core::{config::Config, duration};
-use shuntyard_engine::{Context, budget::day_clock, experience};
+use shuntyard_core::{settings::Config, values::duration};
+use shuntyard_engine::{
+    Context,
+    routing::{budget::day_clock, experience},
+};
 use shuntyard_host::day::DayClock;
 use std::{process::ExitCode, time::Duration};
 

@@ -7,10 +7,10 @@ use crate::{
 };
 use clap::Args;
 use serde_json::{Value, json};
-use shuntyard_core::pattern::{Followed, Recommendation, Recommended, by_model};
+use shuntyard_core::experience::{Followed, Recommendation, Recommended, by_model};
 use shuntyard_engine::{
     Context,
-    experience::{Scope, Task, known, since},
+    routing::experience::{Scope, Task, known, since},
 };
 use shuntyard_host::clock::now_micros;
 use std::{path::PathBuf, process::ExitCode};

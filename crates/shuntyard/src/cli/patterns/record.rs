@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use shuntyard_core::{
     DispatchId, ModelRef, Nano,
-    config::Config,
-    pattern::{Evidence, FailureMode, Verdict},
-    route::Selector,
+    experience::{Evidence, FailureMode, Verdict},
+    routing::Selector,
+    settings::Config,
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Judgement, NewOutcome, OutcomeRecord};

@@ -2,10 +2,9 @@
 
 use shuntyard_core::{
     Nano,
-    config::Patterns,
-    duration,
-    pattern::{Standing, Verdict},
-    values::clean_line,
+    experience::{Standing, Verdict},
+    settings::Patterns,
+    values::{clean_line, duration},
 };
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::{
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    pattern::{Standing, Tally, by_model},
+    experience::{Standing, Tally, by_model},
 };
 use shuntyard_host::clock::now_micros;
 use std::{collections::BTreeMap, process::ExitCode};

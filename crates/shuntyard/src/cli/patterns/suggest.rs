@@ -8,7 +8,7 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    pattern::{Standing, Tally, Verdict, by_model, by_tier, search_terms},
+    experience::{Standing, Tally, Verdict, by_model, by_tier, search_terms},
     values::clean_line,
 };
 use shuntyard_engine::Context;

@@ -3,8 +3,8 @@
 use super::{fields, findings::*};
 use shuntyard_core::{
     Nano,
-    config::{Config, Layer, Layered, Origin},
-    pattern::{FailureMode, Tally},
+    experience::{FailureMode, Tally},
+    settings::{Config, Layer, Layered, Origin},
 };
 
 const NOW: i64 = 1_800_000_000_000_000;

@@ -1,7 +1,7 @@
 //! What is reviewed: the working tree against a commit, or what lies between two commits.
 
 use crate::failure::Failure;
-use shuntyard_engine::review::MOST_DIFF;
+use shuntyard_engine::fanout::review::MOST_DIFF;
 use shuntyard_host::git::{Git, GitError};
 use std::path::{Path, PathBuf};
 

@@ -13,15 +13,17 @@ use crate::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use shuntyard_core::{
-    config::Config,
-    route::{Needs, Resolution, Selector, TraceStep, estimate_tokens},
+    routing::{Needs, Resolution, Selector, TraceStep, estimate_tokens},
+    settings::Config,
     values::Capability,
 };
 use shuntyard_engine::{
     Context,
-    budget::Purse,
-    catalogue::{Origin, Refresh},
-    choose::{Decision, Task, decide},
+    routing::{
+        budget::Purse,
+        catalogue::{Origin, Refresh},
+        choose::{Decision, Task, decide},
+    },
 };
 use std::{
     path::{Path, PathBuf},

@@ -9,10 +9,10 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
-    duration,
-    pattern::{Replay, Share},
+    experience::{Replay, Share},
+    values::duration,
 };
-use shuntyard_engine::experience::replay_past;
+use shuntyard_engine::routing::experience::replay_past;
 use shuntyard_host::clock::now_micros;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 

@@ -5,7 +5,7 @@ use crate::{
     ui,
 };
 use serde_json::{Value, json};
-use shuntyard_engine::service::{Change, Installed, Mode, Outcome, Standing, Status, Step, shown_command};
+use shuntyard_engine::ops::service::{Change, Installed, Mode, Outcome, Standing, Status, Step, shown_command};
 use shuntyard_host::service::Manager;
 
 pub fn installed(installed: &Installed, mode: Mode) {

@@ -9,7 +9,7 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use shuntyard_core::values::clean_line;
-use shuntyard_engine::spec::{Checked, check};
+use shuntyard_engine::roles::spec::{Checked, check};
 use std::{collections::BTreeSet, process::ExitCode};
 
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ mod test;
 use super::{Global, input};
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
-use shuntyard_engine::spec::{Place, PlaceError, ReadError};
+use shuntyard_engine::roles::spec::{Place, PlaceError, ReadError};
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,

@@ -8,8 +8,8 @@ use crate::{
 };
 use clap::Args;
 use serde_json::json;
-use shuntyard_core::spec::{BadSlug, Slug};
-use shuntyard_engine::spec::{Created, NewError, NewTask, Run, create};
+use shuntyard_core::roles::spec::{BadSlug, Slug};
+use shuntyard_engine::roles::spec::{Created, NewError, NewTask, Run, create};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

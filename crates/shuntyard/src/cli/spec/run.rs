@@ -14,7 +14,7 @@ use shuntyard_core::{
 };
 use shuntyard_engine::{
     Context,
-    spec::run::{self as engine, PartReport, Plan, Planned, RunError, RunReport, Stand, Teller, Told, Wish},
+    roles::spec::run::{self as engine, PartReport, Plan, Planned, RunError, RunReport, Stand, Teller, Told, Wish},
 };
 use shuntyard_store::ErrorKind;
 use std::{process::ExitCode, sync::Arc};
@@ -163,7 +163,7 @@ fn left(report: &RunReport) {
 
 fn rows(part: &PartReport) -> Vec<Vec<String>> {
     let unit = part.unit.clone().unwrap_or_default();
-    let row = |role: &shuntyard_engine::spec::run::RoleReport| {
+    let row = |role: &shuntyard_engine::roles::spec::run::RoleReport| {
         let cost = format!("${:.4}", role.cost_usd);
         vec![
             unit.clone(),

@@ -8,7 +8,7 @@ use crate::{
 };
 use clap::Args;
 use shuntyard_core::values::clean_line;
-use shuntyard_engine::spec::{Overview, Place, StoredTask, TaskStatus, status, with_stored};
+use shuntyard_engine::roles::spec::{Overview, Place, StoredTask, TaskStatus, status, with_stored};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

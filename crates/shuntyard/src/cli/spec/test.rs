@@ -9,7 +9,7 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use shuntyard_core::values::clean;
-use shuntyard_engine::spec::{Tested, run_test, testing};
+use shuntyard_engine::roles::spec::{Tested, run_test, testing};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

@@ -9,15 +9,17 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    route::{Needs, Selector},
-    task::TaskId,
+    routing::{Needs, Selector},
     values::clean_line,
+    work::task::TaskId,
 };
 use shuntyard_engine::{
     Context,
-    batch::{Targets, expand},
-    claims,
-    supervise::{NewTaskOrder, add, check_orders},
+    fanout::batch::{Targets, expand},
+    queue::{
+        claims,
+        supervise::{NewTaskOrder, add, check_orders},
+    },
 };
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 

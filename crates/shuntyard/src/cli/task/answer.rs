@@ -8,10 +8,10 @@ use crate::{
 };
 use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser as _};
 use shuntyard_core::{
-    task::{PermissionReply, TaskId},
     values::clean_line,
+    work::task::{PermissionReply, TaskId},
 };
-use shuntyard_engine::supervise::{self as engine, AnswerError};
+use shuntyard_engine::queue::supervise::{self as engine, AnswerError};
 use std::process::ExitCode;
 
 const ROOM: usize = 200;

@@ -9,8 +9,8 @@ use crate::{
 };
 use clap::ValueEnum;
 use serde_json::{Map, Value, value::RawValue};
-use shuntyard_core::{Nano, nearest::nearest, task::TaskId};
-use shuntyard_engine::supervise::NewTaskOrder;
+use shuntyard_core::{Nano, values::nearest::nearest, work::task::TaskId};
+use shuntyard_engine::queue::supervise::NewTaskOrder;
 use std::fmt::Display;
 
 /// What a JSON object may say: the flags, with `_` for `-`.
@@ -172,7 +172,7 @@ fn text(value: &Value) -> Result<String, String> {
 }
 
 fn word(value: &Value) -> Result<TaskId, String> {
-    text(value)?.parse().map_err(|bad: shuntyard_core::task::BadTaskId| bad.to_string())
+    text(value)?.parse().map_err(|bad: shuntyard_core::work::task::BadTaskId| bad.to_string())
 }
 
 fn text_or_number(value: &Value) -> Result<String, String> {

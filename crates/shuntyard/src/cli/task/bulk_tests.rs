@@ -3,8 +3,8 @@
 use super::*;
 use clap::{Args as _, FromArgMatches as _};
 use shuntyard_core::{
-    task::{Agent, Gate, Place},
     values::{Deliver, Urgency},
+    work::task::{Agent, Gate, Place},
 };
 
 fn flags(args: &[&str]) -> Wanted {

@@ -7,10 +7,10 @@ use crate::{
 };
 use clap::Args;
 use serde_json::json;
-use shuntyard_core::{task::TaskId, todo::ClaimError, values::clean_line};
+use shuntyard_core::{todo::ClaimError, values::clean_line, work::task::TaskId};
 use shuntyard_engine::{
     Context,
-    claims::{self, Claim, ClaimFault, Line, Marked, Run, Taken, Whose},
+    queue::claims::{self, Claim, ClaimFault, Line, Marked, Run, Taken, Whose},
 };
 use shuntyard_store::ErrorKind;
 use std::{path::PathBuf, process::ExitCode};

@@ -3,10 +3,10 @@
 use crate::ui;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    task::{Entry, EntryCheck, Task},
     values::clean_line,
+    work::task::{Entry, EntryCheck, Task},
 };
-use shuntyard_engine::{Context, supervise};
+use shuntyard_engine::{Context, queue::supervise};
 use shuntyard_store::Result;
 
 const ROOM: usize = 80;

@@ -7,7 +7,7 @@ use crate::{
     ui::{self, Format},
 };
 use serde_json::json;
-use shuntyard_core::task::{Receipt, TaskId};
+use shuntyard_core::work::task::{Receipt, TaskId};
 use shuntyard_host::git::Git;
 use std::{path::PathBuf, process::ExitCode};
 

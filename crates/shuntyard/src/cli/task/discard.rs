@@ -3,10 +3,10 @@
 use crate::{failure::Failure, ui};
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use shuntyard_core::{task::TaskId, values::clean};
+use shuntyard_core::{values::clean, work::task::TaskId};
 use shuntyard_engine::{
     Context,
-    supervise::{self as engine, Discard, DiscardError, Leftovers},
+    queue::supervise::{self as engine, Discard, DiscardError, Leftovers},
 };
 
 /// Paths and commits that are named, at most.

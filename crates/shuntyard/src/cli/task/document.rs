@@ -5,11 +5,13 @@ use crate::cli::moment::rfc3339;
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    pull_request::PullRequestState,
-    task::{Agent, Gate, Place, State, Task},
     values::{Deliver, Urgency},
+    work::{
+        pull_request::PullRequestState,
+        task::{Agent, Gate, Place, State, Task},
+    },
 };
-use shuntyard_engine::{Context, supervise};
+use shuntyard_engine::{Context, queue::supervise};
 use shuntyard_store::{Result, RunRecord, Spent, TaskRecord};
 use std::path::Path;
 

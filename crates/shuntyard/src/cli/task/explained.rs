@@ -3,7 +3,7 @@
 use super::document;
 use crate::{cli::route, ui};
 use serde_json::{Value, json};
-use shuntyard_core::{route::TraceStep, task::Change, values::clean};
+use shuntyard_core::{routing::TraceStep, values::clean, work::task::Change};
 use shuntyard_engine::Context;
 use shuntyard_store::{DispatchRecord, Event, RunRecord};
 

@@ -9,8 +9,8 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
-    task::{Phase, group_entries},
     values::clean_line,
+    work::task::{Phase, group_entries},
 };
 use shuntyard_engine::Context;
 use shuntyard_host::repository::repository_of;

@@ -12,10 +12,10 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::{
-    task::{Change, TaskId},
     values::clean,
+    work::task::{Change, TaskId},
 };
-use shuntyard_engine::{Context, supervise::log_dir};
+use shuntyard_engine::{Context, queue::supervise::log_dir};
 use shuntyard_store::Event;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 

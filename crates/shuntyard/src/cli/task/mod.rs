@@ -24,7 +24,7 @@ pub use orders::who;
 use super::{Global, later::Later};
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
-use shuntyard_core::task::TaskId;
+use shuntyard_core::work::task::TaskId;
 use shuntyard_engine::Context;
 use shuntyard_store::TaskRecord;
 use std::process::ExitCode;

@@ -15,13 +15,12 @@ use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
     ErrorClass,
-    duration::Limit,
-    task::{Event, State, TaskId, step},
-    values::clean,
+    values::{clean, duration::Limit},
+    work::task::{Event, State, TaskId, step},
 };
 use shuntyard_engine::{
     Context,
-    supervise::{self as engine, ChangeError, Leftovers},
+    queue::supervise::{self as engine, ChangeError, Leftovers},
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::TaskRecord;

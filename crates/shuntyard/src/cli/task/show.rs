@@ -8,8 +8,8 @@ use crate::{
 };
 use shuntyard_core::{
     Nano,
-    task::{Agent, Receipt, TaskId},
     values::{Urgency, clean, clean_line},
+    work::task::{Agent, Receipt, TaskId},
 };
 use shuntyard_store::RunRecord;
 use std::process::ExitCode;

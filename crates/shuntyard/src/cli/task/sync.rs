@@ -7,8 +7,8 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_core::{task::TaskId, values::clean_line};
-use shuntyard_engine::claims::{self, Ended, Issues, Run, SyncOptions, SyncReport};
+use shuntyard_core::{values::clean_line, work::task::TaskId};
+use shuntyard_engine::queue::claims::{self, Ended, Issues, Run, SyncOptions, SyncReport};
 use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Args)]

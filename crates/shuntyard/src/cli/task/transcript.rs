@@ -6,10 +6,10 @@ use crate::{
 };
 use serde_json::{Value, json};
 use shuntyard_core::{
-    task::TaskId,
     values::{clean, clean_line},
+    work::task::TaskId,
 };
-use shuntyard_engine::{Context, supervise::transcript_file};
+use shuntyard_engine::{Context, queue::supervise::transcript_file};
 use shuntyard_store::RunRecord;
 
 const ROOM: usize = 200;

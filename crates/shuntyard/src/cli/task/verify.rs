@@ -5,8 +5,8 @@ use crate::{
     failure::{Exit, Failure},
     ui::{self, Format},
 };
-use shuntyard_core::{task::TaskId, values::clean_line};
-use shuntyard_engine::supervise::{Verified, verify};
+use shuntyard_core::{values::clean_line, work::task::TaskId};
+use shuntyard_engine::queue::supervise::{Verified, verify};
 use std::process::ExitCode;
 
 pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {

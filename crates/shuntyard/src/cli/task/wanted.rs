@@ -6,11 +6,11 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use shuntyard_core::{
-    Nano, duration,
-    task::{Agent, Contest, Gate, Place, TaskId, TaskSpec, Verification},
-    values::{Deliver, Strategy, Urgency},
+    Nano,
+    values::{Deliver, Strategy, Urgency, duration},
+    work::task::{Agent, Contest, Gate, Place, TaskId, TaskSpec, Verification},
 };
-use shuntyard_engine::supervise::{Defaults, NewTaskOrder};
+use shuntyard_engine::queue::supervise::{Defaults, NewTaskOrder};
 use shuntyard_host::clock::now_micros;
 use std::path::PathBuf;
 

@@ -9,10 +9,10 @@ use crate::{
 };
 use serde_json::{Value, json};
 use shuntyard_core::{
-    task::{Receipt, TaskId},
     values::clean,
+    work::task::{Receipt, TaskId},
 };
-use shuntyard_engine::supervise::{TaskStatus, at_work, why};
+use shuntyard_engine::queue::supervise::{TaskStatus, at_work, why};
 use shuntyard_store::{Event, RunRecord};
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use super::{
     learned::{enter, looked_at},
     only, yard,
 };
-use shuntyard_core::pattern::Verdict;
+use shuntyard_core::experience::Verdict;
 use shuntyard_store::NewOutcome;
 use std::collections::BTreeSet;
 

@@ -6,7 +6,7 @@ use crate::yard::{attempts, in_store, record_of};
 use serde_json::json;
 use shuntyard_core::{
     ErrorClass, Nano,
-    pattern::{Evidence, FailureMode, Verdict},
+    experience::{Evidence, FailureMode, Verdict},
 };
 use shuntyard_scripted::{Step, Tokens};
 use shuntyard_store::{RunStatus, Store as _};

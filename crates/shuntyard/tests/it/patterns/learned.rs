@@ -6,7 +6,7 @@ use crate::yard::{attempts, in_store, trace};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    pattern::{Evidence, FailureMode, Verdict},
+    experience::{Evidence, FailureMode, Verdict},
 };
 use shuntyard_scripted::Step;
 use shuntyard_store::{NewOutcome, Store as _};

@@ -4,7 +4,7 @@ use super::{SCHEMA, only, yard};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    pattern::{Evidence, Verdict},
+    experience::{Evidence, Verdict},
 };
 use shuntyard_scripted::{Step, Tokens};
 use shuntyard_store::NewOutcome;

@@ -3,10 +3,9 @@
 use super::keep;
 use shuntyard_core::{
     ErrorClass,
-    config::{Config, Layered, Score},
-    duration,
-    route::Scope,
-    values::Trigger,
+    routing::Scope,
+    settings::{Config, Layered, Score},
+    values::{Trigger, duration},
 };
 
 /// What a score gives for a trait.

@@ -2,7 +2,7 @@
 //! and with the variables that are really looked up.
 
 use super::keep;
-use shuntyard_core::config::{DEFAULTS, Section, overrides_from_variables, sections};
+use shuntyard_core::settings::{DEFAULTS, Section, overrides_from_variables, sections};
 use std::cell::RefCell;
 use toml::{Table, Value};
 

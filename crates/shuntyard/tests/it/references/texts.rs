@@ -64,8 +64,8 @@ fn variables_that_the_code_reads_are_explained() {
         "shuntyard/src/settings.rs",
         "host/src/paths.rs",
         "host/src/guarded.rs",
-        "engine/src/server/keeper.rs",
-        "engine/src/server/mod.rs",
+        "engine/src/servers/keeper.rs",
+        "engine/src/servers/mod.rs",
     ];
     for place in places {
         let text = read(&format!("crates/{place}"));

@@ -2,7 +2,7 @@
 
 use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::{Value, json};
-use shuntyard_core::{ErrorClass, route::HealthStatus, values::Trigger};
+use shuntyard_core::{ErrorClass, routing::HealthStatus, values::Trigger};
 use shuntyard_store::{CooldownRecord, ErrorKind, HealthRecord, HealthSource, Store};
 use std::{slice, sync::Arc};
 use tokio::task::JoinSet;

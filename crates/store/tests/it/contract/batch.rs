@@ -7,7 +7,7 @@ use super::{
     task_sample::{self as tasks, add, bare, cancel, claim_of, happen, id, read, stepped},
 };
 use serde_json::json;
-use shuntyard_core::task::Event;
+use shuntyard_core::work::task::Event;
 use shuntyard_store::{BatchRecord, Changed, ErrorKind};
 
 fn batch(name: &str, created_at: i64) -> BatchRecord {

@@ -4,7 +4,7 @@ use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::json;
 use shuntyard_core::{
     Nano,
-    task::{Effect, Notice},
+    work::task::{Effect, Notice},
 };
 use shuntyard_store::{
     Alert, Billing, BudgetPeriod, BudgetRule, EffectRecord, ErrorKind, NewPeriod, PeriodUnit, SpendKey, SpendKind,

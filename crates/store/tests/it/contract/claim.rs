@@ -8,7 +8,7 @@ use super::{
 };
 use shuntyard_core::{
     Nano,
-    task::{Event, Slot, SlotKind, State, Task, TaskSpec},
+    work::task::{Event, Slot, SlotKind, State, Task, TaskSpec},
 };
 use shuntyard_store::{
     BatchRecord, Begun, Ceiling, Changed, ErrorKind, Measure, NewAttempt, NewRun, Reserve, RunChange, RunNote,

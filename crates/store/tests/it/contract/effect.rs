@@ -6,7 +6,7 @@ use super::{
     sample::kind,
     task_sample::{add, bare, cancel, happen, make, read, stepped},
 };
-use shuntyard_core::task::{Effect, Notice, TaskId};
+use shuntyard_core::work::task::{Effect, Notice, TaskId};
 use shuntyard_store::{EffectRecord, ErrorKind, Store, TaskChange};
 use std::{collections::BTreeSet, sync::Arc};
 use tokio::task::JoinSet;

@@ -10,7 +10,7 @@ use super::{
     sample::{dispatch_id, kind, owner},
 };
 use serde_json::{Value, json};
-use shuntyard_core::job::{JobId, JobKind, JobState};
+use shuntyard_core::work::job::{JobId, JobKind, JobState};
 use shuntyard_store::{CancelAsked, ErrorKind, JobEnd, JobFilter, JobNote, JobRecord, NewJob};
 
 pub async fn a_job_is_read_back_whole(backend: &dyn Backend) {
@@ -33,7 +33,7 @@ pub async fn a_job_is_read_back_whole(backend: &dyn Backend) {
         ..expected
     };
     assert_eq!(claimed, expected);
-    let other = shuntyard_core::job::Choice { model: "far/large".parse().unwrap(), ..choice() };
+    let other = shuntyard_core::work::job::Choice { model: "far/large".parse().unwrap(), ..choice() };
     let note = JobNote { choice: Some(other.clone()), ..note() };
     assert!(store.note_job(ids[0], 1, &note, 2_500).await.unwrap());
     assert!(store.note_job(ids[0], 1, &JobNote::default(), 2_600).await.unwrap());

@@ -4,7 +4,7 @@ use super::{
     Backend,
     job_sample::{add, claim, cut_off, done, everything, jobs, lost, new, note, paused, told, worker},
 };
-use shuntyard_core::job::JobId;
+use shuntyard_core::work::job::JobId;
 use shuntyard_store::{JobEnd, Store, WorkerRecord};
 use std::{future::poll_fn, pin::pin, task::Poll};
 

@@ -6,7 +6,7 @@ use super::{
     job_sample::{add, bring, claim, claim_all, cut_off, done, everything, lost, new, note, paused, told, worker},
     sample::{kind, owner},
 };
-use shuntyard_core::job::{JobId, JobState};
+use shuntyard_core::work::job::{JobId, JobState};
 use shuntyard_store::{ErrorKind, JobFilter, JobRecord, Store};
 use std::{
     collections::BTreeSet,

@@ -5,7 +5,7 @@ use super::{
     job_sample::{SECRET, add, claim, cut_off, done, lost, new, paused, told, worker},
 };
 use serde_json::json;
-use shuntyard_core::job::{JobId, JobKind, JobState};
+use shuntyard_core::work::job::{JobId, JobKind, JobState};
 use shuntyard_store::{JobEnd, JobNote, NewJob, Store, WorkerRecord};
 
 /// What somebody hears, which nobody else may read in the log.

@@ -4,9 +4,9 @@ use super::sample::{dispatch_id, owner, server_id};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    job::{Choice, JobId, JobKind, JobOrder, JobState, Pause, TierPart},
-    route::Rule,
+    routing::Rule,
     values::{Backend, Mode, ModelPolicy, WorkflowStep},
+    work::job::{Choice, JobId, JobKind, JobOrder, JobState, Pause, TierPart},
 };
 use shuntyard_store::{Event, JobEnd, JobFilter, JobNote, JobRecord, NewJob, Store, WorkerRecord};
 

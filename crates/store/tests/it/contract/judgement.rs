@@ -4,7 +4,7 @@ use super::{Backend, event::story, sample};
 use serde_json::json;
 use shuntyard_core::{
     DispatchId,
-    pattern::{Evidence, FailureMode, Tally, Verdict},
+    experience::{Evidence, FailureMode, Tally, Verdict},
 };
 use shuntyard_store::{ErrorKind, Judgement, NewOutcome, OutcomeRecord, Store};
 

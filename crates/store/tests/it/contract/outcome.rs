@@ -4,7 +4,7 @@ use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::json;
 use shuntyard_core::{
     ErrorClass, Nano,
-    pattern::{Evidence, FailureMode, Verdict},
+    experience::{Evidence, FailureMode, Verdict},
 };
 use shuntyard_store::{
     DispatchEnd, ErrorKind, NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, RunStatus, Store,

@@ -4,7 +4,7 @@ use super::{
     Backend,
     task_sample::{add, bare, cancel, finish, happen, id, read},
 };
-use shuntyard_core::task::{Candidate, Event, Phase, Task, TaskSpec, Wait};
+use shuntyard_core::work::task::{Candidate, Event, Phase, Task, TaskSpec, Wait};
 use shuntyard_store::{BatchRecord, More, Store};
 
 fn of(repository: &str, batch: Option<&str>, task: Task) -> Task {
@@ -107,7 +107,8 @@ pub async fn blockers_are_released_by_what_is_done_or_cancelled(backend: &dyn Ba
 
     finish(store, "t001").await;
     assert_eq!(open().await, 2);
-    happen(store, "t002", Event::Block { cause: shuntyard_core::task::Cause::Access, detail: "key".into() }).await;
+    happen(store, "t002", Event::Block { cause: shuntyard_core::work::task::Cause::Access, detail: "key".into() })
+        .await;
     assert_eq!(open().await, 2, "what is blocked releases nobody");
     happen(store, "t002", cancel()).await;
     assert_eq!(open().await, 1);
@@ -135,13 +136,13 @@ pub async fn what_failed_releases_nobody(backend: &dyn Backend) {
     for event in [Event::Claim, Event::Start, Event::Worked] {
         happen(store, "t001", event).await;
     }
-    let failure = shuntyard_core::task::Failure {
-        mode: shuntyard_core::pattern::FailureMode::Logic,
+    let failure = shuntyard_core::work::task::Failure {
+        mode: shuntyard_core::experience::FailureMode::Logic,
         class: None,
         signature: "red".into(),
         detail: "red".into(),
         until: None,
-        lift: shuntyard_core::task::Lift::Allowed,
+        lift: shuntyard_core::work::task::Lift::Allowed,
     };
     let failed = happen(store, "t001", Event::Refuse { failure, tier: None, model: None, resume: None }).await;
     assert_eq!(failed.task.state.phase(), Phase::Failed);

@@ -6,8 +6,8 @@ use super::{
 };
 use shuntyard_core::{
     Nano,
-    pattern::FailureMode,
-    task::{Event, Task},
+    experience::FailureMode,
+    work::task::{Event, Task},
 };
 use shuntyard_store::{BatchRecord, Changed, NewRun, RunChange, RunNote, RunRecord, Store, TaskChange};
 

@@ -3,8 +3,8 @@
 use serde_json::json;
 use shuntyard_core::{
     DispatchId, ErrorClass, Nano, ServerId, Usage,
-    pattern::{Evidence, Verdict},
-    route::HealthStatus,
+    experience::{Evidence, Verdict},
+    routing::HealthStatus,
     values::Trigger,
 };
 use shuntyard_store::{

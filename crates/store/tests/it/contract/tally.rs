@@ -3,7 +3,7 @@
 use super::{Backend, sample};
 use shuntyard_core::{
     Nano,
-    pattern::{Evidence, FailureMode, Move, Past, Tally, Verdict},
+    experience::{Evidence, FailureMode, Move, Past, Tally, Verdict},
 };
 use shuntyard_store::{Judgement, NewOutcome, WEEK_MICROS, week};
 use std::collections::BTreeMap;

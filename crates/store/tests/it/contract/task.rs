@@ -6,7 +6,7 @@ use super::{
     task_sample::{self as sample, add, all, bare, full, happen, id, new, read},
 };
 use serde_json::json;
-use shuntyard_core::task::{Change, Event, Phase, State, Task, TaskSpec, Wait};
+use shuntyard_core::work::task::{Change, Event, Phase, State, Task, TaskSpec, Wait};
 use shuntyard_store::{BatchRecord, ErrorKind, NewTask, TaskFilter, TaskRecord};
 
 pub async fn a_task_is_read_back_whole(backend: &dyn Backend) {

@@ -7,8 +7,8 @@ use super::{
     task_sample::{self as sample, add, all, bare, happen, id, make, read, stepped},
 };
 use shuntyard_core::{
-    pattern::FailureMode,
-    task::{Delivered, Effect, Event, Failure, Lift, Notice, Phase, State, Task},
+    experience::FailureMode,
+    work::task::{Delivered, Effect, Event, Failure, Lift, Notice, Phase, State, Task},
 };
 use shuntyard_store::{Changed, ErrorKind, RunChange, RunNote, TaskChange, TaskRecord};
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};

@@ -3,11 +3,11 @@
 use serde_json::json;
 use shuntyard_core::{
     Nano,
-    task::{
+    values::{Capability, Deliver, Rules, Strategy, Urgency},
+    work::task::{
         Agent, Contest, Delivered, Event, Gate, Place, Resumed, Slot, SlotKind, State, Tally, Task, TaskId, TaskSpec,
         Verification, step,
     },
-    values::{Capability, Deliver, Rules, Strategy, Urgency},
 };
 use shuntyard_store::{Changed, NewRun, NewTask, RunChange, RunNote, Store, TaskChange, TaskFilter, TaskRecord};
 

@@ -9,8 +9,8 @@ use super::{
 };
 use serde_json::json;
 use shuntyard_core::{
-    job::JobState,
     values::{Backend as Home, ModelPolicy},
+    work::job::JobState,
 };
 use shuntyard_store::{ErrorKind, JobRecord, Store, WorkerRecord};
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use shuntyard_store::{ContestRecord, Contests as _, sqlite::SqliteStore};
 async fn version_9_is_read_whole() {
     let yard = Yard::stored(STORED_V9).await;
     let store = SqliteStore::open_existing(&yard.path).await.unwrap();
-    let task: shuntyard_core::task::TaskId = "t001".parse().unwrap();
+    let task: shuntyard_core::work::task::TaskId = "t001".parse().unwrap();
     let expected = ContestRecord {
         id: "t001-1760000000000000:1,2".to_owned(),
         at: 1_760_000_009_000_001,

@@ -8,8 +8,8 @@ use super::{
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    job::{Choice, JobId, JobKind, JobOrder, JobState, Pause},
     values::{Backend, Mode, ModelPolicy, WorkflowStep},
+    work::job::{Choice, JobId, JobKind, JobOrder, JobState, Pause},
 };
 use shuntyard_store::{
     ErrorKind, JobEnd, JobFilter, JobNote, JobRecord, Jobs as _, NewJob, Store as _, WorkerRecord, sqlite::SqliteStore,

@@ -2,7 +2,7 @@
 
 use super::{STORED_V7, STORED_V8, Yard};
 use serde_json::json;
-use shuntyard_core::task::{Effect, Notice};
+use shuntyard_core::work::task::{Effect, Notice};
 use shuntyard_store::{Alert, EffectRecord, SpendKey, SpendKind, Store as _, Tasks as _, sqlite::SqliteStore};
 
 const LATER: i64 = 1_760_000_040_000_000;

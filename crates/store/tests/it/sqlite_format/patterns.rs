@@ -5,7 +5,7 @@ use super::{STORED_V1, STORED_V2, STORED_V3, STORED_V4, Yard, ledger::assert_led
 use serde_json::{Value, json};
 use shuntyard_core::{
     ErrorClass, Nano,
-    pattern::{Evidence, FailureMode, Move, Past, Tally, Verdict},
+    experience::{Evidence, FailureMode, Move, Past, Tally, Verdict},
 };
 use shuntyard_store::{
     ErrorKind, Judgement, NewOutcome, OutcomeFilter, OutcomeOrder, OutcomeRecord, Store as _, WEEK_MICROS,

@@ -4,7 +4,7 @@ use super::{
     STORED_V1, STORED_V2, STORED_V3, STORED_V4, STORED_V5, STORED_V6, STORED_V7, STORED_V8, STORED_V9, Yard, raw,
 };
 use serde_json::{Value, json};
-use shuntyard_core::{ErrorClass, Nano, Usage, route::HealthStatus, values::Trigger};
+use shuntyard_core::{ErrorClass, Nano, Usage, routing::HealthStatus, values::Trigger};
 use shuntyard_store::{
     AttemptRecord, CooldownRecord, DispatchRecord, ErrorKind, Event, HealthRecord, HealthSource, Lease, Owner,
     RunStatus, ServerRecord, ServerState, SessionRecord, SessionState, Store as _,

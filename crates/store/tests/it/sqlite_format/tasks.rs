@@ -9,11 +9,11 @@ use super::{
 use serde_json::json;
 use shuntyard_core::{
     Nano,
-    pattern::FailureMode,
-    task::{
+    experience::FailureMode,
+    values::{Deliver, Urgency},
+    work::task::{
         Agent, Delivered, Effect, Gate, Notice, Phase, Place, State, Tally, Task, TaskId, TaskSpec, Verification, Wait,
     },
-    values::{Deliver, Urgency},
 };
 use shuntyard_store::{
     BatchRecord, ErrorKind, NewTask, RunNote, RunRecord, SpendKey, SpendKind, Store as _, TaskFilter, TaskRecord,

@@ -2,7 +2,7 @@
 
 use super::{Broken, check, ordered::Node};
 use serde_json::Value;
-use shuntyard_core::pack::{
+use shuntyard_core::roles::pack::{
     Frontmatter,
     yaml::{self, Entry},
 };

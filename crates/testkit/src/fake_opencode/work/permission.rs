@@ -9,7 +9,7 @@ use super::{
     Job,
 };
 use serde_json::{Value, json};
-use shuntyard_core::pack::{Action, Rule, evaluate, wildcard::matches};
+use shuntyard_core::roles::pack::{Action, Rule, evaluate, wildcard::matches};
 use std::sync::PoisonError;
 use tokio::sync::oneshot;
 

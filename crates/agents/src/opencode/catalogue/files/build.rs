@@ -9,7 +9,7 @@ use super::{
     models_cache::{ModelsCache, StoredProvider},
     settings::{ProviderSettings, Settings},
 };
-use shuntyard_core::route::{Catalogue, Models, Provider, Source, Status};
+use shuntyard_core::routing::{Catalogue, Models, Provider, Source, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Sources<'a> {

@@ -7,8 +7,8 @@ use super::{
 };
 use shuntyard_core::{
     Nano,
-    money::Price,
-    route::{Model, ReleaseDate, Status},
+    routing::{Model, ReleaseDate, Status},
+    values::money::Price,
 };
 use std::collections::BTreeSet;
 

@@ -26,7 +26,7 @@ pub use foreign::foreign_providers;
 pub use places::Places;
 
 use super::secrets::{masked, secret_values, without_secrets};
-use shuntyard_core::route::Catalogue;
+use shuntyard_core::routing::Catalogue;
 
 /// What the files tell.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::{FromFiles, Places, from_files};
 use serde_json::{Value, json};
 use shuntyard_core::{
     Nano,
-    route::{Provider, Status},
+    routing::{Provider, Status},
 };
 use std::{collections::BTreeMap, path::Path};
 
@@ -225,7 +225,7 @@ fn the_configuration_describes_models_field_by_field() {
     assert_eq!((m.image_input, m.attachments, m.tool_calls, m.reasoning), (false, false, false, true));
     assert_eq!((m.structured_output, m.text_output, m.status), (true, true, Status::Beta));
     assert_eq!((m.context, m.output), (2000, 100));
-    let nano = |price: shuntyard_core::money::Price| {
+    let nano = |price: shuntyard_core::values::money::Price| {
         [price.input, price.output, price.cache_read].map(|nano| nano.0 / 1_000_000)
     };
     assert_eq!(nano(m.price), [1000, 9000, 500]);

@@ -1,6 +1,6 @@
 use super::*;
-use shuntyard_core::task::{Delivered, Phase, TaskId};
-use shuntyard_engine::demo::{Checkout, CostCheck, TryReport};
+use shuntyard_core::work::task::{Delivered, Phase, TaskId};
+use shuntyard_engine::ops::demo::{Checkout, CostCheck, TryReport};
 
 #[test]
 fn long_texts_stay_beside_their_label() {

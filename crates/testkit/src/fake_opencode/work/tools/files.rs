@@ -2,7 +2,7 @@
 
 use super::{Context, Done, Job, Outcome, Refused};
 use serde_json::json;
-use shuntyard_core::pack::outside::{PathKind, Place, outside};
+use shuntyard_core::roles::pack::outside::{PathKind, Place, outside};
 use std::path::{Path, PathBuf};
 
 const MOST_LINES: usize = 2000;

@@ -18,7 +18,7 @@ use super::{
 use futures_util::future::join_all;
 use outcome::{Done, Outcome, missing_key};
 use serde_json::{Value, json};
-use shuntyard_core::pack::{Action, Rule, permission::hides};
+use shuntyard_core::roles::pack::{Action, Rule, permission::hides};
 
 const NAMES: [&str; 11] =
     ["bash", "edit", "glob", "grep", "question", "read", "skill", "task", "todowrite", "webfetch", "write"];

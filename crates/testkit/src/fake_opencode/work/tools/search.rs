@@ -3,7 +3,7 @@
 
 use super::{Context, Done, Outcome};
 use serde_json::json;
-use shuntyard_core::pack::wildcard::matches;
+use shuntyard_core::roles::pack::wildcard::matches;
 use std::path::{Path, PathBuf};
 
 const MOST: usize = 100;

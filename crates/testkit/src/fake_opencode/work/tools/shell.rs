@@ -3,7 +3,7 @@
 use super::{Context, Done, Outcome, files::away};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
-use shuntyard_core::pack::{outside::PathKind, shell::split};
+use shuntyard_core::roles::pack::{outside::PathKind, shell::split};
 use std::{io, path::Path, process::Stdio, time::Duration};
 use tokio::{
     io::AsyncReadExt,

@@ -7,7 +7,7 @@ use crate::fake_opencode::{
     work::{accept, text},
 };
 use serde_json::{Value, json};
-use shuntyard_core::pack::{Action, Rule, permission::subagent_denials};
+use shuntyard_core::roles::pack::{Action, Rule, permission::subagent_denials};
 
 pub(super) async fn task(context: &Context<'_>) -> Outcome {
     let job = context.job;

@@ -1,0 +1,59 @@
+//! A model as a list of models describes it.
+
+use super::ReleaseDate;
+use crate::values::money::Price;
+use serde::{Deserialize, Serialize};
+
+/// How far a model's maker stands by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Active,
+    Beta,
+    Alpha,
+    Deprecated,
+}
+
+impl Status {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Beta => "beta",
+            Self::Alpha => "alpha",
+            Self::Deprecated => "deprecated",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        [Self::Beta, Self::Alpha, Self::Deprecated]
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Model {
+    pub id: String,
+    pub name: String,
+    pub family: String,
+    pub image_input: bool,
+    pub tool_calls: bool,
+    pub reasoning: bool,
+    /// Files such as PDF.
+    pub attachments: bool,
+    /// A schema that the provider itself enforces. Tool calls give the same through OpenCode.
+    pub structured_output: bool,
+    /// Whether it answers with text at all; some only draw or speak.
+    pub text_output: bool,
+    /// Tokens; 0 when nobody says.
+    pub context: u64,
+    pub output: u64,
+    pub price: Price,
+    pub variants: Vec<String>,
+    pub status: Status,
+    pub release_date: ReleaseDate,
+}

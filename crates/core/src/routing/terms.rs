@@ -1,0 +1,65 @@
+//! On what terms a choice is made: who was asked already, who may stand in, and whether anybody is spared.
+
+use super::Tried;
+use crate::{ModelRef, values::money::Price};
+
+/// What a choice may take, beyond the question itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) tried: &'a [Tried],
+    /// Models that are too weak to stand in, and the strength that one which does must pass.
+    pub(super) weaker: &'a [ModelRef],
+    pub(super) stronger_than: i64,
+    pub(super) stand_ins: StandIns<'a>,
+    pub(super) waiting: Waiting,
+    pub(super) low: Low,
+    pub(super) giving_way: GivingWay,
+}
+
+impl Terms<'_> {
+    /// For a request that has asked nobody yet.
+    pub(super) const FIRST: Terms<'static> = Terms {
+        tried: &[],
+        weaker: &[],
+        stronger_than: -1,
+        stand_ins: StandIns::Allowed,
+        waiting: Waiting::Allowed,
+        low: Low::Allowed,
+        giving_way: GivingWay::Allowed,
+    };
+}
+
+/// Whether a model that a tier does not list may be taken for it when none of its own can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandIns<'a> {
+    Allowed,
+    Refused,
+    /// Only what is known to be cheaper than each of these, and of no tier that gives way itself: the budget is the
+    /// reason. With what it says, when it keeps the tier's own models away.
+    Cheaper {
+        than: &'a [Price],
+        because: Option<&'a str>,
+    },
+}
+
+/// Whether a cheaper tier may be taken when the budget keeps the models of a tier away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GivingWay {
+    Allowed,
+    /// It would lead back to where the work comes from.
+    Refused,
+}
+
+/// Whether a provider whose budget is running low may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Low {
+    Allowed,
+    Refused,
+}
+
+/// Whether a model that is to be left alone may be asked when all others are too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Allowed,
+    Refused,
+}

@@ -1,0 +1,91 @@
+//! What a council will probably cost, held against the limits before the first call.
+
+use super::Seats;
+use crate::{
+    Context,
+    base::refusal::Refusal,
+    dispatch::Options,
+    routing::{budget, catalogue::Refresh, choose::surroundings},
+};
+use shuntyard_core::{
+    Nano,
+    compare::council::{CouncilEstimate, MemberEstimate, Settings, estimate},
+    limits::{Kind, Line, Unit},
+    routing::{Catalogue, estimate_tokens, request::Request},
+    values::Urgency,
+};
+
+/// The form of an answer and the rules around the question, in tokens.
+const FRAME: u64 = 600;
+
+/// The estimate, when the limits have room for it.
+pub async fn check_purse(
+    context: &Context,
+    question: &Request,
+    options: &Options,
+    seats: &Seats,
+    settings: &Settings,
+) -> Result<CouncilEstimate, Refusal> {
+    let around = surroundings(context, &question.directory, Refresh::IfStale).await?;
+    let catalogue = &around.listed.catalogue;
+    let whole = of(context, question, seats, settings, catalogue, None);
+    if options.urgency == Urgency::PastTheStop {
+        return Ok(whole);
+    }
+    let lines = budget::lines(context, options.concern()).await?;
+    let held: Vec<&Line> = lines.iter().filter(|line| line.unit == Unit::Usd).collect();
+    let is_held = !held.is_empty() || options.max_cost.is_some();
+    let allowed = context.config.budget.unknown_allowed;
+    if let Some(member) = whole.unpriced.first().filter(|_| is_held && !allowed) {
+        let model = seats.members.get(*member).unwrap_or(&seats.synthesis);
+        let why = format!(
+            "{model} has no price, so the council cannot be held to a limit; `budget.unknown_allowed` would let it"
+        );
+        return Err(Refusal::Budget { why, next: None });
+    }
+    let cost = whole.cost.unwrap_or_default();
+    if let Some(most) = options.max_cost.filter(|most| cost > *most) {
+        let why = format!("the council would cost up to {cost} in {} calls, and --max-cost is {most}", whole.calls);
+        return Err(Refusal::Budget { why, next: None });
+    }
+    for line in held {
+        let share = match line.key.kind {
+            Kind::Overall | Kind::Batch | Kind::Task => cost,
+            Kind::Provider => {
+                of(context, question, seats, settings, catalogue, Some(&line.key.name)).cost.unwrap_or_default()
+            }
+            // The members are named, so none of them counts for a tier.
+            Kind::Tier => continue,
+        };
+        let room = Nano(line.stop_at()).less(Nano(line.settled)).less(Nano(line.reserved));
+        if share > room {
+            let why =
+                format!("the council would cost up to {share}, and {} has {room} left: {}", line.key, line.told());
+            return Err(Refusal::Budget { why, next: None });
+        }
+    }
+    Ok(whole)
+}
+
+/// The estimate for all members, or for those of one provider.
+fn of(
+    context: &Context,
+    question: &Request,
+    seats: &Seats,
+    settings: &Settings,
+    catalogue: &Catalogue,
+    provider: Option<&String>,
+) -> CouncilEstimate {
+    let prompt_tokens = question.needs().context + FRAME;
+    let output_tokens = context.config.budget.expected_output;
+    let member = |model| MemberEstimate {
+        prompt_tokens,
+        output_tokens,
+        price: catalogue.find(model).map(|found| found.price).unwrap_or_default(),
+    };
+    let counts = |model: &&shuntyard_core::ModelRef| provider.is_none_or(|name| model.provider == *name);
+    let members: Vec<MemberEstimate> = seats.members.iter().filter(counts).map(member).collect();
+    let synthesis = Some(&seats.synthesis).filter(counts).map(member);
+    let shown = estimate_tokens(&"x".repeat(settings.characters.min(1_000_000)));
+    estimate(&members, synthesis.as_ref(), settings.rounds, settings.showing, shown)
+}

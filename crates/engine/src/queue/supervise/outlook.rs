@@ -1,0 +1,102 @@
+//! What is looked at before anything is begun: who could, who is at work, how much there is room for, and whether
+//! anything may start at all.
+
+use super::change::ChangeError;
+use crate::Context;
+use shuntyard_core::{
+    settings::micros,
+    work::task::{Breaker, Ending, Limits, Live, Pressure, breaker, room},
+};
+use shuntyard_host::{clock::now_micros, load};
+use shuntyard_store::{BatchRecord, Ready, RunRecord};
+use std::collections::BTreeMap;
+
+/// The mark under which a person clears the breaker.
+pub const BREAKER_CLEARED: &str = "breaker.cleared";
+
+#[derive(Debug)]
+pub(super) struct Outlook {
+    pub(super) ready: Ready,
+    pub(super) live: Vec<Live>,
+    pub(super) batches: Vec<BatchRecord>,
+    pub(super) breaker: Breaker,
+}
+
+/// The first `each` of every line, with all that it takes to decide between them.
+pub(super) async fn outlook(context: &Context, batch: Option<&str>, each: u32) -> Result<Outlook, ChangeError> {
+    let told = context.store.outlook(batch, each, ends_that_count(context), BREAKER_CLEARED).await?;
+    Ok(Outlook {
+        breaker: breaker_of(context, &told.ended, told.mark),
+        live: told.live.iter().map(live_of).collect(),
+        ready: told.ready,
+        batches: told.batches,
+    })
+}
+
+pub(super) async fn live_now(context: &Context) -> Result<Vec<Live>, ChangeError> {
+    Ok(context.store.live_runs().await?.iter().map(live_of).collect())
+}
+
+fn live_of(run: &RunRecord) -> Live {
+    Live {
+        repository: run.repository.clone(),
+        batch: run.batch.clone(),
+        parent: run.parent.clone(),
+        model: run.model.clone(),
+    }
+}
+
+pub(super) async fn limits_of(context: &Context, batches: &[BatchRecord]) -> Limits {
+    let settings = &context.config.supervise;
+    let pressure = if settings.adaptive { pressure_now().await } else { None };
+    let limited = batches.iter().filter(|batch| batch.concurrency > 0);
+    let batches: BTreeMap<String, u32> = limited.map(|batch| (batch.name.clone(), batch.concurrency)).collect();
+    Limits {
+        total: room(settings.concurrency, settings.most_at_once(load::cores()), pressure),
+        repository: settings.per_repository,
+        siblings: settings.siblings,
+        provider: settings.per_provider,
+        model: settings.per_model,
+        batches,
+    }
+}
+
+async fn pressure_now() -> Option<Pressure> {
+    // Where small files tell it, to read them takes less than to have another thread do that.
+    let load = match cfg!(target_os = "linux") {
+        true => load::load(),
+        false => tokio::task::spawn_blocking(load::load).await.ok().flatten(),
+    }?;
+    Some(Pressure {
+        memory_available: whole_percent(load.memory_available_percent),
+        processor: whole_percent(load.cpu_pressure_percent),
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+fn whole_percent(percent: f64) -> u32 {
+    percent.clamp(0.0, 1000.0) as u32
+}
+
+pub(super) async fn breaker_now(context: &Context) -> Result<Breaker, ChangeError> {
+    let ended = context.store.ended_runs(ends_that_count(context)).await?;
+    Ok(breaker_of(context, &ended, context.store.mark(BREAKER_CLEARED).await?))
+}
+
+/// Among the last so many are enough that show something.
+fn ends_that_count(context: &Context) -> u32 {
+    let most = u32::try_from(context.config.supervise.breaker_failures).unwrap_or(u32::MAX).max(1);
+    most.saturating_mul(4)
+}
+
+fn breaker_of(context: &Context, ended: &[RunRecord], cleared: Option<i64>) -> Breaker {
+    let settings = &context.config.supervise;
+    let endings: Vec<Ending> = ended
+        .iter()
+        // One that was lost or stopped has not shown anything about its surroundings.
+        .filter(|run| matches!(run.outcome.as_deref(), Some("approved" | "refused")))
+        .filter_map(|run| Some(Ending { at: run.ended_at?, failure: run.failure_mode }))
+        .collect();
+    let pause = micros(settings.breaker_pause);
+    breaker(&endings, settings.breaker_failures, pause, cleared.unwrap_or(i64::MIN), now_micros())
+}
