@@ -171,7 +171,7 @@ fn read_module(text: &str) -> Module {
             let mut leaves = Vec::new();
             at = read_tree(&words, at + 1, &[], &mut leaves);
             for (path, name) in leaves {
-                match name {
+                match &name {
                     Some(name) if is_public => passed_on.push((path.clone(), name.clone())),
                     Some(_) | None => module.needs.push(path.clone()),
                 }
