@@ -76,7 +76,9 @@ impl Imports {
             }
             name if module.children.contains(name) => Some((path.clone(), need.to_vec())),
             name => {
-                let import = module.imports.get(name).filter(|import| import.as_slice() != [name.to_owned()])?;
+                // A name that is imported from a crate of the same name leads out of this one.
+                let import =
+                    module.imports.get(name).filter(|import| import.first().is_some_and(|first| first != name))?;
                 let (base, start) = self.start(path, import)?;
                 Some((base, [start, rest.to_vec()].concat()))
             }
@@ -115,24 +117,29 @@ impl Imports {
 }
 
 /// Groups of files that import each other in a circle.
-pub fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<BTreeSet<&ModulePath>> {
-    let reach = |from: &ModulePath| {
-        let mut seen: BTreeSet<&ModulePath> = BTreeSet::new();
-        let mut open: Vec<&ModulePath> = edges.get(from).into_iter().flatten().collect();
+pub fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<&ModulePath>> {
+    let paths: Vec<&ModulePath> = edges.keys().collect();
+    let place = |path: &ModulePath| paths.binary_search(&path);
+    let direct: Vec<Vec<usize>> =
+        edges.values().map(|targets| targets.iter().filter_map(|target| place(target).ok()).collect()).collect();
+    let reach = |from: usize| {
+        let mut seen = vec![false; direct.len()];
+        let mut open = direct[from].clone();
         while let Some(next) = open.pop() {
-            if seen.insert(next) {
-                open.extend(edges.get(next).into_iter().flatten());
+            if !std::mem::replace(&mut seen[next], true) {
+                open.extend(&direct[next]);
             }
         }
         seen
     };
-    let reached: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = edges.keys().map(|path| (path, reach(path))).collect();
-    let mut circles: Vec<BTreeSet<&ModulePath>> = Vec::new();
-    for (path, from_it) in reached.iter().filter(|(path, from_it)| from_it.contains(*path)) {
-        if circles.iter().any(|circle| circle.contains(path)) {
-            continue;
+    let reached: Vec<Vec<bool>> = (0..direct.len()).map(reach).collect();
+    let mut circles = Vec::new();
+    for from in 0..direct.len() {
+        let circle: Vec<usize> = (0..direct.len()).filter(|to| reached[from][*to] && reached[*to][from]).collect();
+        // Told by its first file.
+        if circle.first() == Some(&from) {
+            circles.push(circle.into_iter().map(|member| paths[member]).collect());
         }
-        circles.push(from_it.iter().copied().filter(|other| reached[other].contains(path)).collect());
     }
     circles
 }
@@ -175,9 +182,10 @@ fn read_module(text: &str) -> Module {
                     Some(name) if is_public => passed_on.push((path.clone(), name.clone())),
                     Some(_) | None => module.needs.push(path.clone()),
                 }
-                match name {
-                    Some(name) => drop(module.imports.insert(name, path)),
-                    None => module.globs.push(path),
+                if let Some(name) = name {
+                    module.imports.insert(name, path);
+                } else {
+                    module.globs.push(path);
                 }
             }
         } else if is_name(word) && next == "::" && (at == 0 || words[at - 1] != "::") {
