@@ -8,7 +8,7 @@ use crate::{
 use clap::Args;
 use serde_json::json;
 use shuntyard_core::{
-    ModelRef, Nano,
+    Nano,
     compare::council::{Contribution, LEAST_MEMBERS, MOST_MEMBERS, MOST_ROUNDS, Round, Settings},
     routing::request::{Request, Selector},
     values::Mode,
@@ -18,7 +18,7 @@ use shuntyard_engine::{
     base::refusal::Refusal,
     fanout::{
         batch::{Targets, expand_for},
-        council::{CouncilReport, Seats, hold},
+        council::{CouncilReport, Member, Seats, hold},
     },
 };
 use std::{path::PathBuf, process::ExitCode};
@@ -69,11 +69,11 @@ pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failur
     let named = Targets::Named(selection::references(&context.config, &args.model));
     let (targets, told) = expand_for(&context, &named, request.needs(), &request.directory, urgency).await?;
     let mut warnings = told;
-    let mut members: Vec<ModelRef> = Vec::new();
+    let mut members: Vec<Member> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
     for target in targets {
         match target.chosen {
-            Ok(model) => members.push(model),
+            Ok(model) => members.push(Member { model, chosen_for: target.chosen_for }),
             Err(refusal) => {
                 warnings.push(format!("{} does not take part: {refusal}", target.name));
                 refusals.push(refusal);
@@ -104,7 +104,7 @@ pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failur
 }
 
 /// When nobody can be asked for a reason that all share, that is the reason; otherwise the list is to blame.
-fn too_few(members: &[ModelRef], refusals: Vec<Refusal>, message: String) -> Failure {
+fn too_few(members: &[Member], refusals: Vec<Refusal>, message: String) -> Failure {
     let alike = batch::alike(refusals.iter().map(Refusal::class)).is_some();
     match refusals.into_iter().next().filter(|_| members.is_empty() && alike) {
         Some(refusal) => Failure { message, ..Failure::from(refusal) },
@@ -116,8 +116,8 @@ async fn synthesis(
     context: &Context,
     args: &CouncilArgs,
     request: &Request,
-    members: &[ModelRef],
-) -> Result<ModelRef, Failure> {
+    members: &[Member],
+) -> Result<Member, Failure> {
     let Some(name) = &args.synthesis else {
         return members.first().cloned().ok_or_else(|| Failure::usage("there is no member", "name some with -m"));
     };
@@ -125,8 +125,10 @@ async fn synthesis(
     let named = Targets::Named(vec![name.clone()]);
     let urgency = args.urgency.urgency();
     let (targets, _) = expand_for(context, &named, request.needs(), &request.directory, urgency).await?;
-    let target = targets.into_iter().next().map(|target| target.chosen);
-    Ok(target.unwrap_or_else(|| Ok(members[0].clone()))?)
+    match targets.into_iter().next() {
+        Some(target) => Ok(Member { model: target.chosen?, chosen_for: target.chosen_for }),
+        None => Ok(members[0].clone()),
+    }
 }
 
 fn print(report: &CouncilReport) {

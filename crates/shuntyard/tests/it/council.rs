@@ -11,6 +11,8 @@ use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 /// Names that occur in no prompt by accident.
 const MEMBERS: [&str; 2] = ["quillon/vexil-9", "brasto/tormund-3"];
 
+const TIERS: &str = "[tiers]\nseats = [\"quillon/vexil-9\"]\n";
+
 fn yard(name: &str) -> Yard {
     let one = |name: &str| {
         let (provider, id) = name.split_once('/').expect("a name");
@@ -19,7 +21,7 @@ fn yard(name: &str) -> Yard {
     let mut providers: Vec<_> = MEMBERS.iter().map(|name| one(name)).collect();
     let others = ["chair", "mute", "costly", "lavish"].map(|id| model(id, &json!({})));
     providers.push(with_models("hall", Key::Config, &others));
-    let yard = Yard::new(name, providers, &json!({}), "");
+    let yard = Yard::new(name, providers, &json!({}), TIERS);
     yard.at("quillon").act("vexil-9", |said| member(said, "events", "I am Vexil-9 of Quillon: events decouple."));
     yard.at("brasto").act("tormund-3", |said| member(said, "calls", "Tormund-3 says: calls are simple."));
     yard.at("hall").act("chair", |said| member(said, "neither", "the chair only puts together"));
@@ -249,4 +251,25 @@ fn an_interrupted_council_says_what_it_has_and_what_it_cost() {
     assert!(Path::new(report["transcript_path"].as_str().expect("a path")).exists());
     yard.wait_until_let_go();
     assert_settled(&yard.env);
+}
+
+/// A member that was named by a tier belongs to it like any other work for that tier; one that was named itself does not.
+#[test]
+fn a_tier_pays_for_its_members_and_its_limit_holds_for_them() {
+    let yard = yard("council-tier");
+    let key = yard.at("hall").fresh_key("charged");
+    let members = ["tier:seats", MEMBERS[1]];
+    yard.env.run(&["budget", "configure", "--tier", "seats", "--daily-budget", "0.001"]).expect_code(0);
+    let refused = council(&yard, &members, &["--rounds", "1", &key]);
+    refused.expect_code(3).expect_class("budget_refused");
+    assert!(refused.stdout.contains("tier seats"), "{}", refused.stdout);
+    assert_eq!(yard.asked("quillon") + yard.asked("brasto"), 0);
+    yard.env.run(&["budget", "configure", "--tier", "seats", "--daily-budget", "5"]).expect_code(0);
+    council(&yard, &members, &["--rounds", "1", &key]).expect_code(0);
+    let report = yard.env.run(&["budget", "report", "--by", "tier", "--json"]).expect_code(0).json();
+    let rows = report["rows"].as_array().expect("rows").iter();
+    let rows: Vec<(&str, u64)> =
+        rows.map(|row| (row["name"].as_str().unwrap_or("?"), row["attempts"].as_u64().unwrap_or(0))).collect();
+    // The first member also puts it together.
+    assert_eq!(rows, [("", 1), ("seats", 2)], "{report:#}");
 }

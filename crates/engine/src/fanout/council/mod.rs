@@ -9,7 +9,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     dispatch::{
-        Options,
+        ChosenFor, Options,
         structured::{Asked, ask},
     },
     fanout::batch::Gates,
@@ -33,11 +33,18 @@ use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+/// A model that takes part, and the tier that it was selected for when a tier was named.
+#[derive(Debug, Clone)]
+pub struct Member {
+    pub model: ModelRef,
+    pub chosen_for: Option<ChosenFor>,
+}
+
 /// Who sits in it, and who has the last word.
 #[derive(Debug, Clone)]
 pub struct Seats {
-    pub members: Vec<ModelRef>,
-    pub synthesis: ModelRef,
+    pub members: Vec<Member>,
+    pub synthesis: Member,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -109,12 +116,12 @@ pub async fn hold(
     let estimate = check_purse(context, question, options, seats, settings).await?;
     let id = Uuid::now_v7();
     let sheet = seat(seats.members.len(), fresh_seed()).map_err(|error| Refusal::Configuration(error.to_string()))?;
-    let names: Vec<Names> = seats.members.iter().map(Names::of).collect();
+    let names: Vec<Names> = seats.members.iter().map(|member| Names::of(&member.model)).collect();
     let mask = Mask::new(&names, &question.prompt);
     let task = CouncilTask { question: &question.prompt, mask: &mask, settings };
     let mut rounds: Vec<Round> = Vec::new();
     let mut spent = Spent::default();
-    let gates = &Gates::of(context, seats.members.iter());
+    let gates = &Gates::of(context, seats.members.iter().map(|member| &member.model));
     // The last call is kept back: without it the rounds would have been paid for nothing.
     let calls = f64::from(settings.rounds.max(1)) * as_real(seats.members.len()) + 1.0;
     let per_call = estimate.cost.map_or(0.0, |cost| cost.as_usd() / calls);
@@ -132,9 +139,10 @@ pub async fn hold(
         show(number);
         let left = options.max_cost.map(|most| most.less(Nano::from_usd(spent.cost + per_call).unwrap_or_default()));
         let share = left.map(|left| Nano(left.0 / i64::try_from(seats.members.len().max(1)).unwrap_or(i64::MAX)));
-        let options = &Options { max_cost: share, ..options.clone() };
         let members = sheet.places().filter_map(|(label, member)| Some((label, seats.members.get(member)?)));
-        let calls = members.map(|(label, model)| {
+        let calls = members.map(|(label, member)| {
+            let Member { model, chosen_for } = member;
+            let options = Options { max_cost: share, chosen_for: chosen_for.clone(), ..options.clone() };
             let prompt = round_prompt(&task, label, &rounds, fresh_seed());
             let heard = visible(&rounds, label);
             async move {
@@ -143,7 +151,8 @@ pub async fn hold(
                     pass = gates.pass(model) => pass,
                     () = cancel.cancelled() => return (label, heard, Asked::refused(&Refusal::Cancelled)),
                 };
-                let asked = ask(context, asked_of(question, model, prompt.text), options, &prompt.schema, cancel).await;
+                let asked =
+                    ask(context, asked_of(question, model, prompt.text), &options, &prompt.schema, cancel).await;
                 drop(pass);
                 (label, heard, asked)
             }
@@ -180,10 +189,10 @@ pub async fn hold(
         problem = Some(format!("the {most} that were allowed are used up, so nobody puts it together"));
     } else if transcript.rounds.iter().any(|round| round.given().next().is_some()) {
         let left = options.max_cost.map(|most| most.less(Nano::from_usd(spent.cost).unwrap_or_default()));
-        let options = &Options { max_cost: left, ..options.clone() };
+        let Member { model, chosen_for } = &seats.synthesis;
+        let options = &Options { max_cost: left, chosen_for: chosen_for.clone(), ..options.clone() };
         let prompt = synthesis_prompt(&task, &transcript.rounds, fresh_seed());
-        let asked =
-            ask(context, asked_of(question, &seats.synthesis, prompt.text), options, &prompt.schema, cancel).await;
+        let asked = ask(context, asked_of(question, model, prompt.text), options, &prompt.schema, cancel).await;
         spent.add(&asked);
         match asked.said.map(|value| parse_synthesis(&value, &transcript.rounds)) {
             Ok(Ok(synthesis)) => transcript.synthesis = Some(synthesis),
@@ -193,7 +202,8 @@ pub async fn hold(
     } else {
         problem = Some("nobody has answered".to_owned());
     }
-    let labels = sheet.places().filter_map(|(label, member)| Some((label, seats.members.get(member)?.to_string())));
+    let labels =
+        sheet.places().filter_map(|(label, member)| Some((label, seats.members.get(member)?.model.to_string())));
     let mut report = CouncilReport {
         id,
         status: if transcript.synthesis.is_some() { "ok" } else { "error" },
@@ -201,7 +211,7 @@ pub async fn hold(
         problem,
         ended_because: transcript.ended_because,
         members: labels.collect(),
-        synthesis_by: seats.synthesis.to_string(),
+        synthesis_by: seats.synthesis.model.to_string(),
         transcript,
         estimate,
         calls: spent.calls,

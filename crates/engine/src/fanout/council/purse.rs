@@ -1,6 +1,6 @@
 //! What a council will probably cost, held against the limits before the first call.
 
-use super::Seats;
+use super::{Member, Seats};
 use crate::{
     Context,
     base::refusal::Refusal,
@@ -28,7 +28,7 @@ pub async fn check_purse(
 ) -> Result<CouncilEstimate, Refusal> {
     let around = surroundings(context, &question.directory, Refresh::IfStale).await?;
     let catalogue = &around.listed.catalogue;
-    let whole = of(context, question, seats, settings, catalogue, None);
+    let whole = of(context, question, seats, settings, catalogue, |_| true);
     if options.urgency == Urgency::PastTheStop {
         return Ok(whole);
     }
@@ -37,7 +37,7 @@ pub async fn check_purse(
     let is_held = !held.is_empty() || options.max_cost.is_some();
     let allowed = context.config.budget.unknown_allowed;
     if let Some(member) = whole.unpriced.first().filter(|_| is_held && !allowed) {
-        let model = seats.members.get(*member).unwrap_or(&seats.synthesis);
+        let model = &seats.members.get(*member).unwrap_or(&seats.synthesis).model;
         let why = format!(
             "{model} has no price, so the council cannot be held to a limit; `budget.unknown_allowed` would let it"
         );
@@ -48,14 +48,15 @@ pub async fn check_purse(
         let why = format!("the council would cost up to {cost} in {} calls, and --max-cost is {most}", whole.calls);
         return Err(Refusal::Budget { why, next: None });
     }
+    let share_of = |counts: &dyn Fn(&Member) -> bool| {
+        of(context, question, seats, settings, catalogue, counts).cost.unwrap_or_default()
+    };
     for line in held {
         let share = match line.key.kind {
             Kind::Overall | Kind::Batch | Kind::Task => cost,
-            Kind::Provider => {
-                of(context, question, seats, settings, catalogue, Some(&line.key.name)).cost.unwrap_or_default()
-            }
-            // The members are named, so none of them counts for a tier.
-            Kind::Tier => continue,
+            Kind::Provider => share_of(&|member| member.model.provider == line.key.name),
+            // A member that was named itself counts for no tier.
+            Kind::Tier => share_of(&|member| tier_of(member) == Some(&line.key.name)),
         };
         let room = Nano(line.stop_at()).less(Nano(line.settled)).less(Nano(line.reserved));
         if share > room {
@@ -67,25 +68,28 @@ pub async fn check_purse(
     Ok(whole)
 }
 
-/// The estimate for all members, or for those of one provider.
+fn tier_of(member: &Member) -> Option<&String> {
+    member.chosen_for.as_ref()?.tier.as_ref()
+}
+
+/// The estimate for the members that count.
 fn of(
     context: &Context,
     question: &Request,
     seats: &Seats,
     settings: &Settings,
     catalogue: &Catalogue,
-    provider: Option<&String>,
+    counts: impl Fn(&Member) -> bool,
 ) -> CouncilEstimate {
     let prompt_tokens = question.needs().context + FRAME;
     let output_tokens = context.config.budget.expected_output;
-    let member = |model| MemberEstimate {
+    let estimated = |member: &Member| MemberEstimate {
         prompt_tokens,
         output_tokens,
-        price: catalogue.find(model).map(|found| found.price).unwrap_or_default(),
+        price: catalogue.find(&member.model).map(|found| found.price).unwrap_or_default(),
     };
-    let counts = |model: &&shuntyard_core::ModelRef| provider.is_none_or(|name| model.provider == *name);
-    let members: Vec<MemberEstimate> = seats.members.iter().filter(counts).map(member).collect();
-    let synthesis = Some(&seats.synthesis).filter(counts).map(member);
+    let members: Vec<MemberEstimate> = seats.members.iter().filter(|member| counts(member)).map(estimated).collect();
+    let synthesis = Some(&seats.synthesis).filter(|member| counts(member)).map(estimated);
     let shown = estimate_tokens(&"x".repeat(settings.characters.min(1_000_000)));
     estimate(&members, synthesis.as_ref(), settings.rounds, settings.showing, shown)
 }
