@@ -64,7 +64,7 @@ fn variables_that_the_code_reads_are_explained() {
         "shuntyard/src/settings.rs",
         "host/src/paths.rs",
         "host/src/guarded.rs",
-        "engine/src/servers/keeper.rs",
+        "engine/src/servers/order.rs",
         "engine/src/servers/mod.rs",
     ];
     for place in places {
