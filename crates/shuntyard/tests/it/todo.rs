@@ -1,6 +1,7 @@
 //! TODO.md of repositories that opted in: what a supervisor does with it by itself.
 
 use crate::claims::{Pair, git};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use shuntyard_scripted::Step;
 use shuntyard_testkit::{TestEnv, environment::finish, eventually};
@@ -47,6 +48,12 @@ fn task(env: &TestEnv, id: &str) -> Value {
     env.run(&["task", "show", id, "--json"]).expect_code(0).json()
 }
 
+/// A store that comes to a line after another one has claimed it does not take it up.
+fn known(env: &TestEnv, id: &str) -> Option<Value> {
+    let shown = env.run(&["task", "show", id, "--json"]);
+    (shown.code == Some(0)).then(|| shown.json())
+}
+
 fn line(plan: &str, id: &str) -> String {
     let wanted = |line: &&str| line.split_whitespace().any(|word| word == id);
     plan.lines().find(wanted).expect("a line of that id").trim().to_owned()
@@ -85,7 +92,8 @@ fn lines_are_claimed_worked_on_verified_delivered_and_ticked_by_exactly_one_stor
         for said in [format!("{id}: claimed by"), format!("{id}: done")] {
             assert_eq!(history.lines().filter(|line| line.starts_with(&said)).count(), 1, "{said} in {history}");
         }
-        let done: Vec<&TestEnv> = pair.yards.iter().filter(|yard| task(yard, id)["phase"] == "done").collect();
+        let is_done = |yard: &&TestEnv| known(yard, id).is_some_and(|task| task["phase"] == "done");
+        let done: Vec<&TestEnv> = pair.yards.iter().filter(is_done).collect();
         assert_eq!(done.len(), 1, "{id} was done by one store");
         let done = done[0];
         assert_eq!(git(&done.project(), &["show", &format!("main:{id}.txt")]), format!("{id}\n"));
@@ -95,15 +103,22 @@ fn lines_are_claimed_worked_on_verified_delivered_and_ticked_by_exactly_one_stor
         let asked: usize = pair.yards.iter().map(|yard| yard.provider.requests(key).entries.len()).sum();
         assert_eq!(asked, 2, "{key} was asked by one store: for the file, and for the last word");
     }
-    // What waits for another begins when that is ticked, and the whole is not done before its parts.
-    let at = |said: &str| history.lines().position(|line| line.starts_with(said)).expect("there");
-    assert!(at("t012: done") > at("t013: claimed by"), "the newest comes first: {history}");
+    // What waits for another begins when that is done, which the box shows somewhat later.
+    let moment = |id: &str, what: &str| -> Timestamp {
+        let done = pair.yards.iter().filter_map(|yard| known(yard, id)).find(|task| task["phase"] == "done");
+        let attempts = done.expect("done")["attempts"].as_array().expect("attempts").clone();
+        attempts.last().expect("one")[what].as_str().expect("a moment").parse().expect("a time")
+    };
+    assert!(moment("t013", "started_at") >= moment("t012", "ended_at"), "{history}");
+    // The whole is not done before its parts.
     assert_eq!(line(&plan, "t014"), "- [ ] t014 the whole");
     assert_eq!(line(&plan, "t015"), "- [ ] t015 for people first #auto-dispatch #discussion-needed");
-    let first = pair.yards.iter().map(|yard| task(yard, "t012")).find(|task| task["phase"] == "done").expect("done");
+    let tasks = || pair.yards.iter().filter_map(|yard| known(yard, "t012"));
+    let first = tasks().find(|task| task["phase"] == "done").expect("done");
     assert_eq!(first["labels"], json!(["auto-dispatch", "docs"]), "{first:#}");
-    let other = pair.yards.iter().map(|yard| task(yard, "t012")).find(|task| task["phase"] != "done").expect("one");
-    assert_eq!(other["phase"], "cancelled", "{other:#}");
+    for other in tasks().filter(|task| task["phase"] != "done") {
+        assert_eq!(other["phase"], "cancelled", "{other:#}");
+    }
 }
 
 #[test]
@@ -127,6 +142,20 @@ fn a_box_is_ticked_only_after_the_steps_below_it() {
     pair.plan(&pair.shared().replace("- [ ] a step", "- [x] a step"));
     pulsed("it is ticked", &|| line(&pair.shared(), "t016").starts_with("- [x] t016 "));
     pulsed("nothing is left to tell", &|| problem() == Value::Null);
+}
+
+#[test]
+fn a_supervisor_ends_although_a_look_is_always_due() {
+    let pair = Pair::new("todo-due", "- [ ] t000 later\n");
+    let ada = &pair.yards[0];
+    opt_in(ada, "tier = \"haiku\"");
+    let config = ada.root.join("home/.config/shuntyard/config.toml");
+    let text = std::fs::read_to_string(config).expect("the configuration");
+    ada.write_config(&text.replace("todo_every = \"1s\"", "todo_every = \"1ms\""));
+    let key = script(&pair, "t017", "t017.txt");
+    pair.plan(&format!("- [ ] t017 write it {key} #auto-dispatch\n"));
+    ada.run(&["supervise", "--until-idle"]).expect_code(0);
+    assert_eq!(task(ada, "t017")["phase"], "done");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::{
     pulse::{Pulse, pass},
     reaper::worker_died,
     reviews,
-    todo::{self, TodoPass},
+    todo::{self, LastLooks, TodoPass},
 };
 use crate::Context;
 use shuntyard_core::work::task::Phase;
@@ -205,10 +205,18 @@ async fn until_next(context: &Context) -> Duration {
 /// Waits until nothing is queued, waiting or at work, and nothing is owed. What depends on something that needs a person
 /// never will be.
 pub async fn until_idle(context: &Context, batch: Option<&str>) {
+    let mut idle: Option<(i64, LastLooks)> = None;
     loop {
         sleep(Duration::from_millis(200)).await;
+        // Before it is known that nothing is left, so that a look from then on has missed nothing.
+        let now = now_micros();
+        if !is_idle(context, batch).await.unwrap_or(false) {
+            idle = None;
+            continue;
+        }
+        let (since, looks) = idle.get_or_insert_with(|| (now, LastLooks::default()));
         // What the last task has left to be done is not in its phase.
-        if !todo::is_pending(context, batch).await
+        if looks.are_over(context, batch, *since).await
             && is_idle(context, batch).await.unwrap_or(false)
             && pass(context, batch, &Crew::nobody()).await.is_ok_and(|done| done.is_idle())
         {

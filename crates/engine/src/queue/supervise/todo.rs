@@ -20,7 +20,11 @@ use shuntyard_core::{
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::StoreError;
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -91,17 +95,31 @@ pub(super) async fn look_where_due(context: &Context, batch: Option<&str>) -> Ve
     done.into_iter().flatten().collect()
 }
 
-/// Whether one is due or under way somewhere, so that there may soon be more to do.
-pub(super) async fn is_pending(context: &Context, batch: Option<&str>) -> bool {
-    let Some(every) = every(context) else { return false };
-    let now = now_micros();
-    for name in opted_in(context, batch) {
-        let Ok(looks) = looks(context, name).await else { return true };
-        if looks.due_in(now, every) == 0 || looks.is_under_way(now, LONGEST_MICROS) {
-            return true;
+/// The looks that a supervisor waits for before it ends, since each may bring more to do.
+#[derive(Debug, Default)]
+pub(super) struct LastLooks {
+    /// For each repository, when the first look began that was seen while nothing else was left to do.
+    began: BTreeMap<String, i64>,
+}
+
+impl LastLooks {
+    /// Whether every repository was looked at: no look is due or under way there, or one has ended that began at
+    /// `idle_since` or later. Looks that take as long as the pause between them leave no moment without one.
+    pub(super) async fn are_over(&mut self, context: &Context, batch: Option<&str>, idle_since: i64) -> bool {
+        let Some(every) = every(context) else { return true };
+        let (now, mut all) = (now_micros(), true);
+        for name in opted_in(context, batch) {
+            let Ok(looks) = looks(context, name).await else { return false };
+            if looks.due_in(now, every) > 0 && !looks.is_under_way(now, LONGEST_MICROS) {
+                continue;
+            }
+            if let Some(began) = looks.began.filter(|began| *began >= idle_since) {
+                self.began.entry(name.to_owned()).or_insert(began);
+            }
+            all &= self.began.get(name).is_some_and(|began| looks.ended.is_some_and(|ended| ended >= *began));
         }
+        all
     }
-    false
 }
 
 pub(super) async fn todo_status(context: &Context) -> Result<Vec<TodoStatus>, StoreError> {

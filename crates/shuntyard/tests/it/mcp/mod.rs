@@ -8,6 +8,7 @@ mod commands;
 mod endurance;
 mod http;
 mod lifecycle;
+mod model_set;
 mod protocol_tasks;
 mod questions;
 mod refusals;

@@ -6,19 +6,19 @@ use shuntyard_scripted::Step;
 use shuntyard_testkit::TestEnv;
 use std::time::Duration;
 
-fn yard(name: &str) -> TestEnv {
+pub(super) fn yard(name: &str) -> TestEnv {
     let env = own_env(name);
     env.write_config("[profiles]\ncoder = \"scripted/alpha\"\ndocs = \"scripted/alpha\"\n");
     env
 }
 
-fn client(env: &TestEnv) -> Client {
+pub(super) fn client(env: &TestEnv) -> Client {
     Client::start(env, &["--tools", "tasks"])
 }
 
 /// The end of a message, and the model that was asked.
 #[track_caller]
-fn said(env: &TestEnv, client: &mut Client, worker: &str, answer: &str, more: Value) -> (Value, String) {
+pub(super) fn said(env: &TestEnv, client: &mut Client, worker: &str, answer: &str, more: Value) -> (Value, String) {
     // The longest key that a text has decides, and a record of the conversation has the earlier ones too.
     let key = env.provider.script(&answer.replace(' ', "-"), vec![Step::text(answer)]);
     let mut order = json!({"kind": "worker", "workerId": worker, "task": format!("message {key}")});
@@ -31,16 +31,8 @@ fn said(env: &TestEnv, client: &mut Client, worker: &str, answer: &str, more: Va
     (ended, env.provider.requests(&key).entries[0].model.clone())
 }
 
-fn listed(env: &TestEnv) -> Value {
+pub(super) fn listed(env: &TestEnv) -> Value {
     env.run(&["worker", "list", "--json"]).expect_code(0).json()["workers"].clone()
-}
-
-fn operate(client: &mut Client, more: Value) -> Value {
-    let mut order = json!({"kind": "op", "op": "worker.model.set"});
-    order.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-    let done = client.call("task_start", &order);
-    assert_eq!(done["isError"], false, "{done:#}");
-    done["structuredContent"].clone()
 }
 
 /// Every process that works for this environment ends at once, as when the machine does.
@@ -121,30 +113,4 @@ fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
         if entry.path().is_dir() { found.extend(walk(&entry.path())) } else { found.push(entry.path()) }
     }
     found
-}
-
-#[test]
-fn a_model_can_be_set_before_there_is_a_worker_and_for_one_message() {
-    let env = yard("mcp-set");
-    let dry = env.run(&["worker", "model", "set", "docs", "scripted/beta", "--dry-run", "--json"]);
-    assert_eq!((&dry.expect_code(0).json()["model"], &listed(&env)), (&json!("scripted/beta"), &json!([])));
-    let mut asking = client(&env);
-    let set = operate(&mut asking, json!({"workerId": "docs", "model": "scripted/beta", "policy": "sticky"}));
-    assert_eq!(
-        (&set["state"], &set["policy"], &set["model"]),
-        (&json!("fresh"), &json!("sticky"), &json!("scripted/beta"))
-    );
-    for answer in ["one", "two"] {
-        assert_eq!(said(&env, &mut asking, "docs", answer, json!({})).1, "beta");
-    }
-    // The policy `dynamic` is for the next message that names no model of its own.
-    let set = operate(&mut asking, json!({"workerId": "coder", "model": "scripted/beta", "policy": "dynamic"}));
-    assert_eq!((&set["policy"], &set["model"]), (&json!("dynamic"), &json!("scripted/beta")), "{set:#}");
-    assert_eq!(said(&env, &mut asking, "coder", "named", json!({"model": "scripted/odd"})).1, "odd");
-    let (second, model) = said(&env, &mut asking, "coder", "next", json!({}));
-    assert_eq!(model, "beta");
-    let (third, model) = said(&env, &mut asking, "coder", "then", json!({}));
-    assert_eq!((model.as_str(), &third["sessionId"]), ("alpha", &second["sessionId"]));
-    let shell = env.run(&["worker", "model", "set", "coder", "scripted/beta", "--policy", "dynamic"]);
-    assert!(shell.expect_code(0).stdout.contains("for its next message"), "{}", shell.stdout);
 }

@@ -218,8 +218,9 @@ impl Yard {
     pub fn pulse_until(&self, what: &str, begun: impl Fn() -> bool) {
         eventually(what, Duration::from_secs(40), || {
             self.env.run(&["pulse"]).expect_code(0);
-            (0..40).any(|_| {
-                std::thread::sleep(Duration::from_millis(25));
+            // Each look is a process, and so is the next pass, which does what has become due meanwhile.
+            [0, 50, 100, 150].into_iter().any(|pause| {
+                std::thread::sleep(Duration::from_millis(pause));
                 begun()
             })
         });
