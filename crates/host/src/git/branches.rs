@@ -2,9 +2,13 @@
 //!
 //! Invariant: a name is looked up as exactly that branch, never as a tag or an expression that reads the same.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::{Git, GitError, alone, path_of, records, within};
+
+/// Files in one command line.
+const PATHSPECS: usize = 100;
 
 /// What work begins from when nobody said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +117,27 @@ impl Git {
     pub fn commits_between(&self, repository: &Path, base: &str, head: &str) -> Result<Vec<String>, GitError> {
         let range = format!("{base}..{head}");
         self.commits(repository, &["--reverse", "--topo-order", "--end-of-options", &range, "--"])
+    }
+
+    /// The newest commits that `head` has and `base` has not, of those that change one of these files.
+    pub fn commits_touching(
+        &self,
+        repository: &Path,
+        base: &str,
+        head: &str,
+        files: &[PathBuf],
+        most: u32,
+    ) -> Result<Vec<String>, GitError> {
+        let (range, count) = (format!("{base}..{head}"), format!("--max-count={most}"));
+        let names: Vec<OsString> = files
+            .iter()
+            .take(PATHSPECS)
+            .map(|file| [OsStr::new(":(top,literal)"), file.as_os_str()].into_iter().collect())
+            .collect();
+        let mut args = within(repository, &["rev-list", &count, "--end-of-options", &range, "--"]);
+        args.extend(names.iter().map(OsString::as_os_str));
+        let output = self.succeed(&args)?;
+        Ok(String::from_utf8_lossy(&output).lines().map(str::to_owned).collect())
     }
 
     pub(super) fn commits(&self, repository: &Path, which: &[&str]) -> Result<Vec<String>, GitError> {

@@ -23,6 +23,7 @@ pub struct FileDiff {
     pub is_gone: bool,
     /// It had content, and is empty or a link now.
     pub is_emptied: bool,
+    pub is_symlink: bool,
     /// The commit of a submodule or nested repository that is there in the later commit.
     pub link: Option<String>,
 }
@@ -97,6 +98,15 @@ impl Git {
         Ok(changed.filter_map(|file| Some((file.path, file.link?))).collect())
     }
 
+    /// Where a symbolic link of a commit leads.
+    pub fn symlink_target(&self, directory: &Path, commit: &str, link: &Path) -> Result<PathBuf, GitError> {
+        let mut name = std::ffi::OsString::from(format!("{commit}:"));
+        name.push(link);
+        let mut args = within(directory, &["cat-file", "blob"]);
+        args.push(&name);
+        Ok(path_of(&self.succeed(&args)?))
+    }
+
     /// How many files of a commit another one deletes, and how many it has. A file that was moved is not deleted. No
     /// need to ask when [`Git::diff_stat_between`] shows no file that is gone.
     pub fn deletions(&self, directory: &Path, from: &str, to: &str) -> Result<(u64, u64), GitError> {
@@ -137,7 +147,8 @@ fn parse_changes(output: &[u8]) -> Vec<FileDiff> {
         let was_file = entry.starts_with(":100");
         let is_empty = object.is_some_and(|object| EMPTY.contains(&object)) || mode == Some("120000");
         let is_emptied = was_file && is_empty;
-        files.push(FileDiff { path, lines: None, is_gone: mode == Some("000000"), is_emptied, link });
+        let (is_gone, is_symlink) = (mode == Some("000000"), mode == Some("120000"));
+        files.push(FileDiff { path, lines: None, is_gone, is_emptied, is_symlink, link });
     }
     let lines: HashMap<PathBuf, ChangedLines> = records.filter_map(parse_numstat).collect();
     for file in &mut files {

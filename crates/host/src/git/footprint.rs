@@ -31,6 +31,8 @@ const STASH: &str = "refs/stash";
 const REASON: &str = "shuntyard";
 /// Files in git's directory that say how the repository is to be treated.
 const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/attributes"];
+/// The same of all repositories, from the home directory.
+const GLOBAL_SETTINGS: [&str; 2] = [".gitconfig", ".config/git/config"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
@@ -80,7 +82,7 @@ pub enum OnDisk {
         size: u64,
         modified_nanos: i128,
         inode: u64,
-        /// A hash of the content and of whether it can be executed; None when that would cost too much.
+        /// A hash of the content and of the mode; None when that would cost too much.
         content: Option<u64>,
     },
 }
@@ -118,7 +120,7 @@ impl Git {
             references,
             recorded: own.into_iter().filter(|(name, _)| is_delivered(name)).map(|(_, commit)| commit).collect(),
             stashes,
-            settings: disk::hashes(&git_directory, SETTINGS.map(str::to_owned)),
+            settings: disk::hashes(&git_directory, settings_in(&git_directory)),
             hooks: disk::hashes(&git_directory.join("hooks"), disk::names(&git_directory.join("hooks"))),
             git_directory,
         })
@@ -199,6 +201,15 @@ impl Git {
         let output = self.succeed(&alone(top, &["stash", "list", "-z", "--format=%H"]))?;
         Ok(records(&output).map(|commit| String::from_utf8_lossy(commit).trim().to_owned()).collect())
     }
+}
+
+/// The files of settings, with the links to the other working trees. Those of all repositories have their whole path.
+fn settings_in(git_directory: &Path) -> Vec<String> {
+    let trees = disk::names(&git_directory.join("worktrees"));
+    let trees = trees.into_iter().map(|name| format!("worktrees/{name}/gitdir"));
+    let home = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
+    let global = home.iter().flat_map(|home| GLOBAL_SETTINGS.map(|name| format!("{home}/{name}")));
+    SETTINGS.into_iter().map(str::to_owned).chain(trees).chain(global).collect()
 }
 
 /// Whether a ref of ours is at something that was delivered. Others pin what the user has.

@@ -1,4 +1,4 @@
-//! `shuntyard prune`: removes what tasks that are over have left on the disk. No commit is lost by it.
+//! `shuntyard prune`: removes what tasks that are over have left on the disk. No commit is lost by it, except on demand.
 
 use super::{Global, moment::rfc3339};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use clap::Args;
 use serde_json::{Value, json};
 use shuntyard_core::values::{duration, size};
-use shuntyard_engine::queue::supervise::{Prunable, prunable, prune};
+use shuntyard_engine::queue::supervise::{Commits, Prunable, prunable, prune};
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, time::Duration};
 
@@ -17,6 +17,9 @@ pub struct PruneArgs {
     /// Only tasks that have been over for so long; `supervise.prune_after` by default
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     older_than: Option<Duration>,
+    /// Also remove commits of tasks that are done which were not delivered, such as superseded tries
+    #[arg(long)]
+    commits: bool,
     /// Only list what would be removed, with its size
     #[arg(long)]
     dry_run: bool,
@@ -28,7 +31,8 @@ pub async fn run(global: &Global, args: &PruneArgs) -> Result<ExitCode, Failure>
         return Err(Failure::usage("supervise.prune_after is `none`", "give --older-than, as in 30d"));
     };
     let before = now_micros().saturating_sub(i64::try_from(age.as_micros()).unwrap_or(i64::MAX));
-    let mut found = prunable(&context, before).await.map_err(Failure::task)?;
+    let commits = if args.commits { Commits::Undelivered } else { Commits::Kept };
+    let mut found = prunable(&context, before, commits).await.map_err(Failure::task)?;
     let mut problems = Vec::new();
     if !args.dry_run {
         let mut removed = Vec::new();
@@ -58,10 +62,12 @@ pub async fn run(global: &Global, args: &PruneArgs) -> Result<ExitCode, Failure>
 
 fn document(one: &Prunable) -> Value {
     json!({"id": one.id, "phase": one.phase, "changed_at": rfc3339(one.changed_at), "logs": one.logs,
-        "worktree": one.worktree, "bytes": one.bytes})
+        "worktree": one.worktree, "bytes": one.bytes, "kept": one.kept})
 }
 
 fn line(one: &Prunable) -> String {
     let places = [&one.logs, &one.worktree].into_iter().flatten().map(|path| path.display().to_string());
-    format!("{} ({}, {}): {}", one.id, one.phase, size::show(one.bytes), places.collect::<Vec<_>>().join(", "))
+    let kept = (!one.kept.is_empty()).then(|| format!("{} commits", one.kept.len()));
+    let places: Vec<String> = places.chain(kept).collect();
+    format!("{} ({}, {}): {}", one.id, one.phase, size::show(one.bytes), places.join(", "))
 }

@@ -43,6 +43,9 @@ pub struct Findings {
     /// Submodules and nested repositories at commits that the user's repository does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dangling: Vec<String>,
+    /// Symbolic links to what is in the directory of workspaces: it is there while the work is verified, and not later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub astray: Vec<String>,
     /// Commits that the repository had before, outside of the base.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<String>,

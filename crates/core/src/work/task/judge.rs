@@ -66,6 +66,14 @@ fn forbidden(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
         );
         return Some(logic(with_tree("nested repository", findings), detail, Lift::Useless));
     }
+    if !findings.astray.is_empty() {
+        let detail = format!(
+            "{} leads to a place in a workspace, which is gone after the delivery; link to what is in the repository, or \
+             copy it",
+            named(&findings.astray)
+        );
+        return Some(logic(with_tree("link astray", findings), detail, Lift::Useless));
+    }
     let refused = not_checked_out(&findings.changed);
     if !refused.is_empty() {
         let detail = format!("git refuses to check out {}: rename or remove it", named(&refused));

@@ -41,7 +41,9 @@ pub use lost::{Released, release};
 pub use orders::{cancel, reset, retry};
 pub use outlook::BREAKER_CLEARED;
 pub use presence::is_supervised;
-pub use prune::{Prunable, prunable, prune};
+use worker::{forget_kept, kept_commits};
+
+pub use prune::{Commits, Prunable, prunable, prune};
 pub use pulse::{Pulse, pulse, would_start};
 pub use run_loop::{Told, Watcher, supervise, until_idle};
 pub use spawn::{log_dir, log_file, transcript_file};

@@ -68,7 +68,7 @@ fn hash(path: &PathBuf) -> Option<u64> {
         let mut content = Vec::new();
         // It can have grown since it was looked at.
         std::fs::File::open(path).ok()?.take(LARGEST + 1).read_to_end(&mut content).ok()?;
-        (found.mode() & 0o111 != 0, content).hash(&mut hasher);
+        (found.mode() & 0o7777, content).hash(&mut hasher);
     } else {
         return None;
     }

@@ -141,7 +141,7 @@ fn a_hash_is_of_the_content_and_of_the_mode() {
     fs::remove_file(repository.top().join("script")).unwrap();
     repository.write("script", "x");
     assert_eq!(hash(), first, "another file with the same content");
-    fs::set_permissions(repository.top().join("script"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(repository.top().join("script"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_ne!(hash(), first);
 }
 
@@ -165,10 +165,12 @@ fn the_repository_is_part_of_it() {
     fs::write(before.git_directory.join("hooks/pre-commit"), "exit 1\n").unwrap();
     repository.run(&["checkout", "--quiet", "--detach"]);
     repository.run(&["stash", "drop", "--quiet"]);
+    repository.run(&["worktree", "add", "--quiet", "../tree", "main"]);
     let after = repository.look();
     assert_eq!(after.head, first);
     assert_eq!(after.stashes, [""; 0]);
     assert_ne!(after.settings["config"], before.settings["config"]);
+    assert!(after.settings.contains_key("worktrees/tree/gitdir"));
     assert!(after.hooks.contains_key("pre-commit") && !before.hooks.contains_key("pre-commit"));
 }
 

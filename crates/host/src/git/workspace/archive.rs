@@ -159,14 +159,21 @@ impl Workspace {
         }
         let Ok(theirs) = self.git.bound_to(replaced, None) else { return Ok(()) };
         let name = format!("{REPLACED}/{}", now_micros());
-        git.fetch_refs(replaced, &[format!("+refs/*:{name}/*")])?;
+        // Refs that cannot be read are no reason to lose the others, nor what nothing leads to any more.
+        let fetched = git.fetch_refs(replaced, &[format!("+refs/*:{name}/*")]);
         // What only its HEAD or a log leads to is asked for by its name. Nothing is written there: links that an agent
         // made lead to the files of others.
-        let mut words = vec!["rev-list", "--parents", "--all", "--reflog", "--ignore-missing"];
-        words.extend(Some(head.trim()).filter(|head| head.len() >= 40 && is_hex(head)));
-        let listed = theirs.succeed(&words)?;
-        let listed = String::from_utf8_lossy(&listed);
+        let head = Some(head.trim()).filter(|head| head.len() >= 40 && is_hex(head));
+        let like = &self.record.base;
+        let words: Vec<&str> = ["--all", "--reflog"].into_iter().chain(head).collect();
+        let listed = theirs.all_tips(replaced, &words, &[], like).or_else(|error| match &error {
+            GitError::Failed { .. } => theirs.all_tips(replaced, &[], &[], like),
+            _ => Err(error),
+        })?;
         let wanted: Vec<String> = tips(&listed).iter().map(|tip| format!("+{tip}:{name}/tips/{tip}")).collect();
+        if wanted.is_empty() {
+            return fetched;
+        }
         wanted.chunks(AT_ONCE).try_for_each(|part| git.fetch_refs(replaced, part))
     }
 }

@@ -87,6 +87,8 @@ pub(super) fn text(cloned: &[Setting], source: &[Setting], top: &Path, hooks: Ho
         own("core.bare", "false"),
         own("core.logallrefupdates", "true"),
         own("core.fsmonitor", "false"),
+        // With `feature.manyFiles` git cannot read what it has written.
+        own("core.splitindex", "false"),
         own("commit.gpgsign", "false"),
         own("tag.gpgsign", "false"),
         own("gc.auto", "0"),

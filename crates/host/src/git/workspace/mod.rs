@@ -13,6 +13,7 @@ mod copies;
 mod create;
 mod leftovers;
 mod linked;
+mod made_objects;
 mod own_files;
 mod owned;
 mod restart;

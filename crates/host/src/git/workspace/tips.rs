@@ -1,11 +1,17 @@
-//! Every tip that an attempt left: branches, stash, detached commits, unfinished operations, and what only a reflog
-//! knows.
+//! Every tip that an attempt left: branches, stash, detached commits, unfinished operations, what only a reflog knows,
+//! and commits that nothing leads to any more.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::path::Path;
 
 use super::super::{Git, GitError, within};
+use super::collect::AT_ONCE;
+use super::made_objects::made_objects;
 use super::{KEPT, SOURCE, Workspace};
+
+/// Objects in one command line.
+const MADE_AT_ONCE: usize = 10 * AT_ONCE;
 
 /// Files in which git notes commits of an operation that is not finished.
 pub(super) const NOTES: [&str; 15] = [
@@ -28,19 +34,17 @@ pub(super) const NOTES: [&str; 15] = [
 
 impl Workspace {
     /// Gives every tip a ref of ours, and adds it to those that are known. May be repeated. Returns the commits that
-    /// were made here and that a ref, a log or a note leads to.
+    /// were made here.
     pub(super) fn keep_tips(
         &self,
         git: &Git,
         known: &mut HashMap<String, String>,
     ) -> Result<HashSet<String>, GitError> {
-        let noted = self.noted();
         let source = format!("--glob={SOURCE}/*");
-        let mut words = vec!["rev-list", "--parents", "--all", "--reflog", "--ignore-missing"];
-        words.extend(noted.iter().map(String::as_str));
-        words.extend(["--not", &self.record.base, &source, "--"]);
-        let listed = git.succeed(&within(&self.directory, &words))?;
-        let listed = String::from_utf8_lossy(&listed);
+        let not = ["--not", &self.record.base, &source, "--"];
+        let noted = self.noted();
+        let words: Vec<&str> = ["--all", "--reflog"].into_iter().chain(noted.iter().map(String::as_str)).collect();
+        let listed = git.all_tips(&self.git_dir(), &words, &not, &self.record.base)?;
         for tip in tips(&listed) {
             let name = format!("{KEPT}/{tip}");
             if known.get(&name).is_none_or(|at| at != tip) {
@@ -84,6 +88,34 @@ impl Workspace {
             found.extend(text.split_whitespace().filter(|word| word.len() >= 40 && is_hex(word)).map(str::to_owned));
         }
         found
+    }
+}
+
+impl Git {
+    /// Lists commits with their parents: those that these words lead to, and those that nothing leads to any more.
+    pub(super) fn all_tips(
+        &self,
+        git_dir: &Path,
+        words: &[&str],
+        not: &[&str],
+        like: &str,
+    ) -> Result<String, GitError> {
+        let made = made_objects(git_dir, like);
+        let list = |made: &[&str], words: &[&str]| {
+            let listed = self.succeed(&[&["rev-list", "--parents", "--ignore-missing"], words, made, not].concat());
+            listed.map(|listed| String::from_utf8_lossy(&listed).into_owned())
+        };
+        let made: Vec<&str> = made.iter().map(String::as_str).collect();
+        let (first, rest) = made.split_at(made.len().min(MADE_AT_ONCE));
+        // One that is damaged or lacks what came before it cannot be kept.
+        let mut listed = match list(first, words) {
+            Err(GitError::Failed { .. }) if !first.is_empty() => list(&[], words)?,
+            listed => listed?,
+        };
+        for part in rest.chunks(MADE_AT_ONCE) {
+            listed.push_str(&list(part, &[]).unwrap_or_default());
+        }
+        Ok(listed)
     }
 }
 

@@ -1,8 +1,9 @@
 //! What would be lost with a workspace, looked at without changing anything.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::{Git, GitError};
+use super::super::{Git, GitError, alone, path_of, records};
 use super::{SOURCE, Workspace, admin_of, owned_namespace, read_record};
 
 /// What is in a workspace and was not made for another.
@@ -38,7 +39,26 @@ impl Workspace {
         let Some(work) = self.collected()? else { return Ok(Vec::new()) };
         let links = self.git()?.links_between(&self.directory, &self.record.base, &work)?;
         let inside = links.into_iter().filter(|(path, _)| self.directory.join(path).join(".git").exists());
-        Ok(inside.map(|(path, _)| path.display().to_string()).collect())
+        let inside = inside.map(|(path, _)| path).chain(self.ignored_repositories()?);
+        Ok(inside.map(|path| path.display().to_string()).collect())
+    }
+
+    /// Repositories in what git ignores, with commits that no remote of theirs has.
+    fn ignored_repositories(&self) -> Result<Vec<PathBuf>, GitError> {
+        let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let listed = self.git()?.succeed(&alone(&self.directory, &words))?;
+        let mut found = Vec::new();
+        for path in records(&listed).map(path_of).filter(|path| path.as_os_str().as_encoded_bytes().ends_with(b"/")) {
+            search(&self.directory.join(path), &mut found);
+        }
+        let is_unsaved = |tree: &PathBuf| {
+            let words = ["--all", "--reflog", "--ignore-missing", "--max-count=1", "--not", "--remotes"];
+            let git = self.git.bound_to(&tree.join(".git"), None);
+            // What cannot be looked into may be all there is.
+            !git.and_then(|git| git.commits(tree, &words)).is_ok_and(|made| made.is_empty())
+        };
+        found.retain(is_unsaved);
+        Ok(found.iter().map(|tree| tree.strip_prefix(&self.directory).unwrap_or(tree).to_owned()).collect())
     }
 
     fn commits_in(&self, git: &Git) -> Result<Vec<String>, GitError> {
@@ -46,6 +66,18 @@ impl Workspace {
         let words = ["rev-list", "--all", "--reflog", "--ignore-missing", "--not", &self.record.base, &source];
         let listed = git.succeed(&words)?;
         Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
+    }
+}
+
+/// The directories below this one that have a repository of their own.
+fn search(directory: &Path, found: &mut Vec<PathBuf>) {
+    if directory.join(".git/HEAD").is_file() {
+        found.push(directory.to_owned());
+    }
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name() != ".git" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            search(&entry.path(), found);
+        }
     }
 }
 

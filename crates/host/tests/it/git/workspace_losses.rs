@@ -269,3 +269,53 @@ fn commits_of_a_replaced_repository_that_only_its_log_or_its_head_knows_are_kept
         assert!(refs.contains("refs/shuntyard/kept/"), "{commit}: {refs}");
     }
 }
+
+/// Neither a ref nor a log leads to them any more: only the objects are there, loose or packed by a collection.
+#[test]
+fn commits_that_nothing_leads_to_are_kept() {
+    let git = "git -c user.name=a -c user.email=a@b.c";
+    let commit = format!("echo $x > $x; git add -A; {git} commit -qm $x; git rev-parse HEAD >> ../tips");
+    let script = format!(
+        "echo 1 > file; {git} stash -q; git rev-parse stash >> ../tips; echo 2 > file; {git} stash -q; \
+         git stash drop -q stash@{{1}}; x=expired; {commit}; git reset -q --hard HEAD~1; git reflog expire --expire=now --all; \
+         git gc -q --prune=never; git config core.logAllRefUpdates false; rm -rf .git/logs; git checkout -q --detach; \
+         x=unlogged; {commit}; git checkout -q shuntyard/t001; echo left > left"
+    );
+    for objects in [Objects::Linked, Objects::Borrowed] {
+        let (scene, first) = Scene::new();
+        let workspace = workspace(&scene, &first, objects);
+        act(&scene, &workspace.directory, &script);
+        let head = workspace.collect("left", &author()).unwrap().head;
+        let tips = read(&scene.beside, "spaces/tips");
+        assert_eq!(tips.lines().count(), 3, "{tips}");
+        let is_kept = |tip: &str| is_reachable(&scene, &workspace.directory, tip);
+        assert!(tips.lines().all(is_kept), "{objects:?}: {tips}");
+        workspace.keep_others(&scene.top, &head).unwrap();
+        assert!(tips.lines().all(|tip| is_reachable(&scene, &scene.top, tip)), "{objects:?}");
+    }
+}
+
+/// A machine that loses its power leaves files without content: a branch, HEAD, the index, an object.
+#[test]
+fn what_a_repository_with_empty_files_has_left_is_kept() {
+    for (file, rebuilt) in [("refs/heads/side", false), ("HEAD", true)] {
+        let (scene, first) = Scene::new();
+        let workspace = workspace(&scene, &first, Objects::Linked);
+        let top = &workspace.directory;
+        let on_branch = scene.save(top, &[("one", "1\n")]);
+        scene.run(top, &["checkout", "--quiet", "-b", "side"]);
+        let on_side = scene.save(top, &[("two", "2\n")]);
+        let lost = scene.save(top, &[("three", "3\n")]);
+        let object = format!("objects/{}/{}", &lost[..2], &lost[2..]);
+        for file in [file, "refs/heads/side", "index", &object] {
+            fs::remove_file(top.join(".git").join(file)).unwrap();
+            fs::write(top.join(".git").join(file), "").unwrap();
+        }
+        let collected = workspace.collect("left", &author()).unwrap();
+        assert_eq!(collected.rebuilt, rebuilt, "{file}");
+        for commit in [&on_branch, &on_side] {
+            assert!(is_reachable(&scene, top, commit), "{file}: {commit}");
+        }
+        assert_eq!(scene.run(top, &["show", &format!("{}:three", collected.head)]), "3", "{file}");
+    }
+}

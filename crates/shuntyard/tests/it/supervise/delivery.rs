@@ -155,11 +155,13 @@ fn a_merge_is_blocked_until_the_base_has_what_it_builds_on() {
     // The content counts, and not the commit: as a pull request that is squashed.
     yard.git(&["merge", "-q", "--squash", &format!("shuntyard/{one}")]);
     yard.git(&["commit", "-qm", "one, squashed"]);
+    std::fs::write(yard.repository().join("one"), "1\nand more\n").expect("written");
+    yard.git(&["commit", "-qam", "one, changed further"]);
     yard.env.run(&["task", "retry", &two]).expect_code(0);
     yard.settle();
     assert_eq!(yard.phase(&two), "done", "{:#}", yard.task(&two));
     assert_eq!(yard.git(&["ls-tree", "--name-only", "main"]), "README\none\ntwo");
-    assert_eq!(yard.git(&["rev-list", "--count", &format!("{main}..main")]), "2");
+    assert_eq!(yard.git(&["rev-list", "--count", &format!("{main}..main")]), "3");
     let trace = std::fs::read_to_string(yard.env.root.join("trace")).expect("a trace");
     assert_eq!(trace, "x\n", "the work was done once");
 }
@@ -363,6 +365,24 @@ fn a_nested_repository_is_not_delivered_without_its_content() {
     yard.env.run(&["task", "reset", &refused]).expect_code(0);
     yard.settle();
     assert!(!reason(&yard, &refused).contains("workspace could not be made"), "{}", reason(&yard, &refused));
+}
+
+/// The workspace is there while the work is verified, and not later.
+#[test]
+fn a_link_into_a_workspace_is_not_delivered() {
+    let yard = Yard::new("delivery-links");
+    commit(&yard, &[(".gitignore", "*.log\n"), ("dir/a", "a\n")]);
+    for (id, target) in [("absolute", "$PWD/x.log"), ("beside", "../../beside/x.log")] {
+        let command = format!("echo x > x.log; ln -s {target} dir/link");
+        let verify = "grep -q x dir/link";
+        yard.add(&["link", "--id", id, "--attempts", "1", "--command", &command, "--verify", verify]);
+    }
+    yard.add(&["link", "--id", "inside", "--command", "ln -s ../dir/a dir/link; ln -s /dev/null null"]);
+    yard.settle();
+    for id in ["absolute", "beside"] {
+        assert!(reason(&yard, id).contains("dir/link leads to a place in a workspace"), "{}", reason(&yard, id));
+    }
+    assert_eq!(yard.phase("inside"), "done", "{:#}", yard.task("inside"));
 }
 
 #[test]

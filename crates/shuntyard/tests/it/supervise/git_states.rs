@@ -121,6 +121,24 @@ fn a_repository_inside_a_workspace_is_not_discarded_with_it() {
     assert!(!inside.exists());
 }
 
+/// What git ignores goes with the workspace, but no commit that is nowhere else.
+#[test]
+fn a_repository_that_git_ignores_keeps_its_workspace_as_long_as_only_it_has_a_commit() {
+    let yard = Yard::new("nested-ignored").untraced();
+    commit(&yard, ".gitignore", "deps/\n");
+    let root = yard.repository().display().to_string();
+    let command = format!("echo w > w; git clone -q {root} deps/clone");
+    let clone = merged(&yard, &command, &[]);
+    let command =
+        format!("{command}; cd deps/clone; git -c user.name=a -c user.email=b commit -q --allow-empty -m own");
+    let own = merged(&yard, &command, &["--no-gate"]);
+    yard.settle();
+    let place = |id: &str| yard.task(id)["worktree"].as_str().map(|path| Path::new(path).join("deps/clone"));
+    assert_eq!((yard.phase(&clone).as_str(), yard.phase(&own).as_str()), ("done", "done"), "{:#}", yard.task(&own));
+    assert!(!place(&clone).is_some_and(|path| path.exists()));
+    assert!(place(&own).is_some_and(|path| path.exists()), "{:#}", yard.task(&own));
+}
+
 #[test]
 fn work_outside_a_sparse_checkout_is_verified() {
     let yard = Yard::new("sparse-outside");

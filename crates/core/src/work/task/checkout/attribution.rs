@@ -100,8 +100,9 @@ fn concerns(reach: &Reach, scene: &Scene) -> bool {
     let (Reach::Path(path) | Reach::Tree { top: path, .. } | Reach::Named { directory: path, .. }) = reach;
     // A pattern is compared later, name by name.
     let known = path.split('\u{0}').next().unwrap_or_default();
-    [&scene.root, &scene.git_directory]
+    [scene.root.clone(), scene.git_directory.clone()]
         .iter()
+        .chain(&scene.global_settings())
         .any(|place| is_within(known, place) || place.starts_with(known.trim_end_matches('/')))
 }
 
@@ -113,6 +114,8 @@ fn places(difference: &Difference, scene: &Scene) -> Vec<String> {
         Kind::Staged | Kind::Unstaged => vec!["index".to_owned()],
         Kind::RefMoved | Kind::RefCreated | Kind::RefDeleted => vec![name.clone(), "packed-refs".to_owned()],
         Kind::StashAdded | Kind::StashDropped => vec!["refs/stash".to_owned(), "logs/refs/stash".to_owned()],
+        // Settings of all repositories are named by their whole path.
+        Kind::ConfigChanged if name.starts_with('/') => return vec![name.clone()],
         Kind::ConfigChanged => vec![name.clone()],
         Kind::HookChanged => vec![format!("hooks/{name}")],
         Kind::HeadMoved => vec!["HEAD".to_owned()],

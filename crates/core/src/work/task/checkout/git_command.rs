@@ -117,6 +117,7 @@ pub(super) fn effect(simple: &Simple, scene: &Scene) -> GitEffect {
         })
         .collect();
     match invoked.subcommand {
+        Some("config") if !invoked.only_reads("config") => GitEffect::Paths(invoked.configuration_files(scene)),
         // A push into the user's repository by its path.
         Some("push") if paths.iter().any(|path| scene.is_users(path)) => {
             GitEffect::Repository(GitReach { classes: &[Refs], files: None, references: invoked.references("push") })
@@ -171,6 +172,19 @@ impl<'a> Invoked<'a> {
         self.words.iter().any(|word| flags.contains(word))
     }
 
+    /// The files that `git config` is told to write to.
+    fn configuration_files(&self, scene: &Scene) -> Vec<Reach> {
+        let after = |word: &&&str| matches!(**word, "-f" | "--file");
+        let at = self.words.iter().position(|word| after(&word)).and_then(|at| self.words.get(at + 1).copied());
+        let joined = self.words.iter().find_map(|word| word.strip_prefix("--file="));
+        let named = at.or(joined).and_then(|word| scene.target(self.directory.as_deref(), word));
+        let named = named.map(|target| match target {
+            Target::Path(path) | Target::Below(path) => path,
+        });
+        let global = if self.has(&["--global"]) { scene.global_settings().to_vec() } else { Vec::new() };
+        named.into_iter().chain(global).map(Reach::Path).collect()
+    }
+
     fn reach(&self, scene: &Scene) -> GitReach {
         let subcommand = self.subcommand.unwrap_or("help");
         let files = self.pathspecs(subcommand).map(|words| {
@@ -201,7 +215,7 @@ impl<'a> Invoked<'a> {
         let behind = self.words.iter().position(|word| *word == "--").map(|at| self.words[at + 1..].to_vec());
         let operands = || self.operands().collect::<Vec<_>>();
         let found = match subcommand {
-            "add" | "stage" | "rm" | "mv" | "restore" | "clean" => behind.or_else(|| Some(operands())),
+            "add" | "stage" | "rm" | "mv" | "restore" | "clean" | "update-index" => behind.or_else(|| Some(operands())),
             "checkout" | "reset" | "stash" | "commit" => behind,
             _ => None,
         };
@@ -237,7 +251,9 @@ impl<'a> Invoked<'a> {
     fn classes(&self, subcommand: &str) -> &'static [Class] {
         let with_files = self.pathspecs(subcommand).is_some();
         match subcommand {
-            "add" | "stage" | "update-index" | "read-tree" => &[Index],
+            "add" | "stage" | "read-tree" => &[Index],
+            // A file that git is told to overlook is listed like a changed one.
+            "update-index" => &[Files, Index],
             "rm" | "mv" | "restore" | "apply" | "checkout-index" => &[Files, Index],
             "clean" => &[Files],
             "checkout" if with_files => &[Files, Index],
@@ -257,7 +273,7 @@ impl<'a> Invoked<'a> {
             "tag" | "fetch" | "replace" | "notes" | "fast-import" | "pack-refs" => &[Refs],
             "config" | "maintenance" | "sparse-checkout" => &[Config],
             "remote" => &[Config, Refs],
-            "worktree" => &[Refs, Files],
+            "worktree" => &[Refs, Files, Config],
             "submodule" => &[Config, Files, Index],
             "init" => &[Config, Hooks],
             "gc" | "prune" | "repack" => &[],

@@ -60,6 +60,11 @@ impl Scene {
         }
     }
 
+    /// The user's own settings of git, which hold in every repository.
+    pub(super) fn global_settings(&self) -> [String; 2] {
+        [".gitconfig", ".config/git/config"].map(|name| format!("{}/{name}", self.home))
+    }
+
     /// Of a path from the top of the user's checkout.
     pub(super) fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.root)

@@ -213,6 +213,7 @@ fn findings() -> Findings {
         files: 20,
         foreign: Vec::new(),
         dangling: Vec::new(),
+        astray: Vec::new(),
         unfinished: None,
         notes: Vec::new(),
         asked: Some("acme/b".into()),

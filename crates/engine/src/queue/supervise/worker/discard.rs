@@ -81,6 +81,20 @@ pub async fn discard(context: &Context, id: &TaskId, how: Discard) -> Result<Lef
     done.map_err(|error| DiscardError::Kept { task: id.clone(), why: with_source(&error) })
 }
 
+/// The commits of a task that were not delivered and are kept in the user's repository, as far as that is there.
+pub async fn kept_commits(context: &Context, id: &TaskId) -> Vec<String> {
+    let Ok(Some((_, place))) = located(context, id).await else { return Vec::new() };
+    crate::in_thread(move || kept(&place)).await.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Lets go of these commits.
+pub async fn forget_kept(context: &Context, id: &TaskId) -> Result<(), DiscardError> {
+    let looking = |why: String| DiscardError::Look { task: id.clone(), why };
+    let Some((_, place)) = located(context, id).await.map_err(looking)? else { return Ok(()) };
+    let done = crate::in_thread(move || place.git()?.discard_kept(&place.repository, &place.owner));
+    done.await.map_err(|error| looking(error.to_string()))?.map_err(|error| looking(with_source(&error)))
+}
+
 async fn located(context: &Context, id: &TaskId) -> Result<Option<(Task, Place)>, String> {
     let record = context.store.task(id).await.map_err(|error| error.to_string())?;
     let runs = context.store.runs(id).await.map_err(|error| error.to_string())?;

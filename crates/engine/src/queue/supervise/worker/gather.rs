@@ -13,7 +13,7 @@ use shuntyard_core::work::task::{Check, Commit, End, Findings, Secret, Task};
 use shuntyard_host::git::{Git, GitError, Step};
 use shuntyard_store::TaskRecord;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Findings without any, for work that never had a place.
 pub(super) fn nothing(ended: &Ended) -> Findings {
@@ -37,6 +37,7 @@ pub(super) fn nothing(ended: &Ended) -> Findings {
         files: 0,
         foreign: ended.foreign.clone(),
         dangling: Vec::new(),
+        astray: Vec::new(),
         asked: ended.asked.clone(),
         answered: ended.answered.clone(),
         cost: ended.cost,
@@ -74,7 +75,8 @@ pub(super) async fn gather(
     let found = read.await.map_err(|error| error.to_string())?;
     let found = found.map_err(|error| format!("the work could not be looked at: failed to {}", with_source(&error)))?;
     let (found, dangling) = found;
-    findings = Findings { dangling, ..found.into_findings(findings) };
+    let astray = found.astray(&place.directory);
+    findings = Findings { dangling, astray, ..found.into_findings(findings) };
     // An agent that was ended has nothing to verify.
     if ended.is_good() {
         let head = findings.head.as_ref().map(|head| head.commit.clone()).unwrap_or_default();
@@ -100,6 +102,8 @@ pub(super) struct Found {
     deletions: (u64, u64),
     /// Submodules and nested repositories that are new or moved, with their commits.
     links: Vec<(PathBuf, String)>,
+    /// New and changed symbolic links, with where they lead.
+    symlinks: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Found {
@@ -111,6 +115,18 @@ impl Found {
             !theirs.join(".git").exists() || !git.has_commit(&theirs, commit).unwrap_or(false)
         });
         dangling.map(|(path, _)| path.display().to_string()).collect()
+    }
+
+    /// Symbolic links that lead to the directory beside this workspace, or into another one.
+    pub(super) fn astray(&self, workspace: &Path) -> Vec<String> {
+        let Some(root) = workspace.parent() else { return Vec::new() };
+        let leads_there = |(path, target): &&(PathBuf, PathBuf)| {
+            let parent = path.parent().unwrap_or(Path::new(""));
+            let is_inside = normalised(&parent.join(target)).is_some();
+            let whole = normalised(&workspace.join(parent).join(target));
+            whole.is_some_and(|whole| whole.starts_with(root)) && (target.is_absolute() || !is_inside)
+        };
+        self.symlinks.iter().filter(leads_there).map(|(path, _)| path.display().to_string()).collect()
     }
 
     pub(super) fn into_findings(self, findings: Findings) -> Findings {
@@ -128,6 +144,20 @@ impl Found {
             ..findings
         }
     }
+}
+
+/// Without `.` and `..`; `None` for what leads out of where it begins.
+fn normalised(path: &Path) -> Option<PathBuf> {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if !whole.pop() => return None,
+            Component::ParentDir => {}
+            other => whole.push(other),
+        }
+    }
+    Some(whole)
 }
 
 /// What a commit changes since another.
@@ -152,6 +182,9 @@ pub(super) fn read(git: &Git, directory: &Path, base: &str, head: &str) -> Resul
         let commits = git.commits_between(directory, base, head)?;
         (commits.len(), secrets_of(git, directory, &commits)?, unmerged_between(git, directory, base, head)?)
     };
+    let linked = stats.iter().filter(|file| file.is_symlink);
+    let symlinks = linked.map(|file| Ok((file.path.clone(), git.symlink_target(directory, head, &file.path)?)));
+    let symlinks = symlinks.collect::<Result<Vec<_>, GitError>>()?;
     let commit = |commit: &str, tree| Commit { commit: commit.to_owned(), tree };
     Ok(Found {
         commits: u32::try_from(commits).unwrap_or(u32::MAX),
@@ -163,6 +196,7 @@ pub(super) fn read(git: &Git, directory: &Path, base: &str, head: &str) -> Resul
         secrets,
         unmerged,
         deletions,
+        symlinks,
         links: stats.into_iter().filter_map(|file| Some((file.path, file.link?))).collect(),
     })
 }

@@ -212,7 +212,8 @@ async fn rebuild(
         }
         (Rebased::UpToDate | Rebased::Done { .. }, commit, found, dangling) => (commit, found, dangling),
     };
-    let mut findings = Findings { dangling, ..found.into_findings(nothing(ended)) };
+    let astray = found.astray(&place.directory);
+    let mut findings = Findings { dangling, astray, ..found.into_findings(nothing(ended)) };
     // The files of the first checkout are those of the old base, as far as the rebase did not write them.
     let fresh = clean.rebased(context, task, &commit, onto).await?;
     let checks = fresh.verify(context, record, Some(life), &format!("{}.deliver", task.epoch)).await;

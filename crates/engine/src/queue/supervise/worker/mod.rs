@@ -37,7 +37,7 @@ mod transcript;
 mod verify;
 mod workspace;
 
-pub use discard::{Discard, DiscardError, Leftovers, discard, leftovers};
+pub use discard::{Discard, DiscardError, Leftovers, discard, forget_kept, kept_commits, leftovers};
 pub use standby::stand_by;
 pub use talk::OwnTalk;
 pub use verify::{Verified, VerifyError, verify};

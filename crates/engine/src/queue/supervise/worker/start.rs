@@ -6,6 +6,9 @@ use shuntyard_core::work::task::{Delivered, Dependency, Failure, Presence, State
 use shuntyard_host::git::{Forecast, Git, GitError};
 use std::path::Path;
 
+/// Commits of a base in which the work of a dependency is looked for.
+const LOOKED_AT: u32 = 200;
+
 /// What has to be in the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Start {
@@ -89,6 +92,8 @@ impl Start {
             }
             if git.is_ancestor(repository, &commit, head).map_err(failed)? {
                 head.clone_into(&mut commit);
+            } else if has_work(git, repository, &commit, head).map_err(failed)? {
+                continue;
             } else {
                 match git.merge_forecast(repository, &commit, head).map_err(failed)? {
                     Forecast::Clean { tree } => {
@@ -124,6 +129,22 @@ fn has_work(git: &Git, repository: &Path, base: &str, head: &str) -> Result<bool
     if git.is_ancestor(repository, head, base)? {
         return Ok(true);
     }
+    if has_content(git, repository, base, head)? {
+        return Ok(true);
+    }
+    // What came later may have changed it further. Of the commits since, those count that touch the same files.
+    let Some(parted) = git.merge_base(repository, base, head)? else { return Ok(false) };
+    let touched = git.changed_between(repository, &parted, head)?;
+    for since in git.commits_touching(repository, &parted, base, &touched, LOOKED_AT)? {
+        if has_content(git, repository, &since, head)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a merge of a commit would change nothing.
+fn has_content(git: &Git, repository: &Path, base: &str, head: &str) -> Result<bool, GitError> {
     let merged = git.merge_forecast(repository, base, head)?;
     Ok(merged == Forecast::Clean { tree: git.tree_of(repository, base)? })
 }
