@@ -1,7 +1,7 @@
 //! What people and scripts see when something fails: what, why, what to do next, and the exit code.
 
 use serde_json::{Value, json};
-use shuntyard_agents::opencode::ApiError;
+use shuntyard_agents::opencode::{ApiError, locate::NotLocated};
 use shuntyard_core::{ErrorClass, routing::RouteError};
 use shuntyard_engine::{
     base::refusal::{Refusal, ServerError},
@@ -205,6 +205,15 @@ impl From<Refusal> for Failure {
                 class: "policy".into(),
                 hint: "change `policy` in your own configuration, or choose a model of an allowed provider".into(),
                 ..Self::usage(message, "")
+            },
+            Refusal::Route(RouteError::NoSuchName { .. } | RouteError::Ambiguous { .. }) => Self {
+                hint: "see the models with `shuntyard models`; for a tier write `--tier NAME`".into(),
+                ..Self::classed(ErrorClass::ModelNotFound, message)
+            },
+            Refusal::Server(ServerError::NotLocated(NotLocated::ConfiguredIsMissing(_))) => Self {
+                hint: "correct SHUNTYARD_OPENCODE_BIN or `server.binary`, or leave it out and run `shuntyard opencode install`"
+                    .into(),
+                ..Self::classed(ErrorClass::OpencodeMissing, message)
             },
             Refusal::Budget { next: Some(next), .. } => {
                 Self { hint: next, ..Self::classed(ErrorClass::BudgetRefused, message) }

@@ -302,17 +302,49 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.to_string();
         let first = text.split("\n\n").next().unwrap_or(&text).trim_start_matches("error: ").trim().to_owned();
-        ui::failure(&Failure::usage(first, "see `shuntyard --help`"), Format::Json);
+        let words = std::env::args().skip(1);
+        ui::failure(&Failure::usage(first, format!("see `{} --help`", command_in(words))), Format::Json);
     } else {
         drop(error.print());
     }
     ExitCode::from(2)
 }
 
+/// The command that a command line begins with, as far as there is one.
+fn command_in(words: impl Iterator<Item = String>) -> String {
+    let mut all = Cli::command();
+    all.build();
+    let (mut command, mut named) = (&all, vec!["shuntyard"]);
+    for word in words {
+        match command.find_subcommand(&word) {
+            Some(found) => {
+                named.push(found.get_name());
+                command = found;
+            }
+            None if word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    named.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Cli, VERSION};
+    use super::{Cli, VERSION, command_in};
     use clap::CommandFactory;
+
+    #[test]
+    fn the_help_that_an_error_names_is_that_of_its_command() {
+        let table = [
+            ("task add x --nosuch", "shuntyard task add"),
+            ("--json worker model set", "shuntyard worker model set"),
+            ("bogus task", "shuntyard"),
+            ("status --nosuch", "shuntyard status"),
+        ];
+        for (line, named) in table {
+            assert_eq!(command_in(line.split(' ').map(str::to_owned)), named, "{line}");
+        }
+    }
 
     #[test]
     fn the_version_is_the_one_of_the_command_line() {

@@ -6,8 +6,11 @@ use crate::{
     ui::{self, Format},
 };
 use clap::Args;
-use shuntyard_core::work::task::TaskId;
-use shuntyard_engine::queue::supervise::{self as engine, Pulse, TodoPass, Told, Watcher};
+use shuntyard_core::{settings::Repository, work::task::TaskId};
+use shuntyard_engine::{
+    Context,
+    queue::supervise::{self as engine, Pulse, TodoPass, Told, Watcher},
+};
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, sync::Arc};
 use tokio_util::sync::CancellationToken;
@@ -40,6 +43,7 @@ pub struct PulseArgs {
 
 pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
+    check_batch(&context, args.batch.as_deref()).await?;
     if args.dry_run {
         let pulse = engine::would_start(&context, args.batch.as_deref()).await.map_err(Failure::task)?;
         return Ok(conclude(&pulse, global.format()));
@@ -79,6 +83,7 @@ pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Fail
 
 pub async fn pulse(global: &Global, args: &PulseArgs) -> Result<ExitCode, Failure> {
     let context = global.context().await?;
+    check_batch(&context, args.batch.as_deref()).await?;
     if args.clear_breaker && !args.dry_run {
         let now = now_micros();
         context.store.set_mark(engine::BREAKER_CLEARED, now).await?;
@@ -91,6 +96,16 @@ pub async fn pulse(global: &Global, args: &PulseArgs) -> Result<ExitCode, Failur
         engine::pulse(&context, args.batch.as_deref()).await
     };
     Ok(conclude(&pulse.map_err(Failure::task)?, global.format()))
+}
+
+/// A batch that neither exists nor is made for a repository's tasks is a name that was mistyped.
+async fn check_batch(context: &Context, batch: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = batch else { return Ok(()) };
+    let made_later = |settings: &Repository| settings.batch == name;
+    if context.config.repository.values().any(made_later) {
+        return Ok(());
+    }
+    super::batches::find(context, name).await.map(drop)
 }
 
 /// Shows a pass that was the only one.

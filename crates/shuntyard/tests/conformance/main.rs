@@ -15,6 +15,7 @@ mod agents_plugin;
 mod caps;
 #[path = "../it/client.rs"]
 mod client;
+mod contest;
 #[path = "../it/demo_whole.rs"]
 mod demo_whole;
 mod doctor_whole;
@@ -48,6 +49,7 @@ mod slash_commands;
 mod structured;
 #[path = "../it/text.rs"]
 mod text;
+mod todo_to_merge;
 #[path = "../it/unknown_costs.rs"]
 mod unknown_costs;
 mod workspaces;

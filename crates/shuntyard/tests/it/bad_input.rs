@@ -1,6 +1,6 @@
 //! Bad input: the documented exit code, a message that says what to do, and nothing left behind.
 
-use crate::own_env;
+use crate::{own_env, shared::env};
 use shuntyard_testkit::{TestEnv, script};
 
 #[test]
@@ -137,12 +137,23 @@ fn a_data_directory_that_cannot_be_made_is_said() {
 }
 
 #[test]
+fn a_bare_name_that_is_no_one_model_leads_to_the_tiers() {
+    for name in ["nonsense", "alpha", "sonnet"] {
+        let refused = env().dispatch(&["-m", name, "hi"]);
+        let hint = refused.expect_code(2).expect_class("model_not_found").json()["error"]["hint"].clone();
+        assert!(hint.as_str().is_some_and(|hint| hint.contains("`--tier NAME`")), "{name}: {hint}");
+    }
+}
+
+#[test]
 fn a_missing_opencode_and_an_unreachable_server_are_said() {
     let mut env = own_env("no-opencode");
     env.set("SHUNTYARD_OPENCODE_BIN", "/no/such/opencode");
     let outcome = env.dispatch(&["-m", "scripted/alpha", "hi"]);
     outcome.expect_code(4).expect_class("opencode_missing");
-    assert!(outcome.stdout.contains("shuntyard opencode install"), "{}", outcome.stdout);
+    for fix in ["shuntyard opencode install", "SHUNTYARD_OPENCODE_BIN"] {
+        assert!(outcome.stdout.contains(fix), "{fix}: {}", outcome.stdout);
+    }
     let unreachable = env.dispatch(&["--server", "http://127.0.0.1:9", "-m", "scripted/alpha", "hi"]);
     unreachable.expect_code(4).expect_class("opencode_unhealthy");
     assert!(unreachable.stdout.contains("no OpenCode server answers at http://127.0.0.1:9"), "{}", unreachable.stdout);

@@ -171,10 +171,9 @@ async fn find(context: &Context, directory: &Path, name: &str) -> Result<WorkerR
     }
     let near = nearest(name, names.iter().copied(), 1).first().map(|near| format!(" (did you mean `{near}`?)"));
     let message = format!("there is no worker `{name}`{}", near.unwrap_or_default());
-    if names.is_empty() {
-        return Err(JobError::usage(message, "there are no workers; task_start with kind \"worker\" makes one"));
-    }
-    Err(JobError::choose(message, names))
+    // A model can be set for a profile before there is a worker of it.
+    let profiles = context.config.profiles.keys().map(String::as_str).filter(|profile| !names.contains(profile));
+    Err(JobError::choose(message, names.iter().copied().chain(profiles)))
 }
 
 /// All workers, the stopped ones only when asked for.

@@ -11,6 +11,7 @@ use super::{
     lost::take_back,
     outlook::{limits_of, live_now, outlook},
     reviews,
+    status::span,
     tidy::end_processes,
     todo::{TodoPass, look_where_due},
 };
@@ -136,9 +137,9 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
 async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut Pulse) -> Result<(), ChangeError> {
     let outlook = outlook(context, batch, EACH).await?;
     if let Breaker::Open { until } = outlook.breaker {
-        let seconds = until.saturating_sub(now_micros()) / 1_000_000;
+        let left = span(now_micros(), until);
         done.held = Some(format!(
-            "the last runs failed because of their surroundings; nothing is started for {seconds} s \
+            "the last runs failed because of their surroundings; nothing is started for {left} \
              (`shuntyard pulse --clear-breaker` ends that)"
         ));
         return Ok(());

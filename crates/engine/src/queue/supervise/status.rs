@@ -12,6 +12,7 @@ use crate::{Context, base::owner::is_gone};
 use serde::Serialize;
 use shuntyard_core::{
     Nano,
+    values::duration::show,
     work::{
         pull_request::{Assessment, PullRequestRecord, PullRequestState},
         task::{Breaker, Hold, Live, Phase, State, TaskId, order},
@@ -19,6 +20,7 @@ use shuntyard_core::{
 };
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{BatchRecord, GroupBy, RunRecord, SpendKey, SpendKind, TaskFilter, TaskRecord};
+use std::time::Duration;
 
 /// Tasks of one phase that are shown one by one.
 const SHOWN: u32 = 50;
@@ -123,8 +125,8 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
     }
     let stalled = match breaker_now(context).await? {
         Breaker::Open { until } => Some(format!(
-            "the last runs all failed because of their surroundings; nothing is started for {} s",
-            until.saturating_sub(now_micros()) / 1_000_000
+            "the last runs all failed because of their surroundings; nothing is started for {}",
+            span(now_micros(), until)
         )),
         Breaker::Closed => None,
     };
@@ -162,12 +164,12 @@ async fn spent(context: &Context, batch: Option<&str>) -> Result<Nano, ChangeErr
 /// A task that a run holds, with who that is.
 pub async fn at_work(context: &Context, record: &TaskRecord, run: &RunRecord) -> TaskStatus {
     let cost: Option<Nano> = cost(context, &record.task).await.ok().map(|spent| spent.cost);
-    let silent = now_micros().saturating_sub(run.progress_at) / 1_000_000;
+    let silent = span(run.progress_at, now_micros());
     let why = match &run.worker {
         _ if run.started_at.is_none() => "its worker is being started".to_owned(),
         None => "its worker is not known".to_owned(),
         Some(worker) if is_gone(worker) => "its worker is gone; the next pass takes it back".to_owned(),
-        Some(worker) => format!("worker {}, last sign of life {silent} s ago", worker.pid),
+        Some(worker) => format!("worker {}, last sign of life {silent} ago", worker.pid),
     };
     TaskStatus {
         id: record.task.id.clone(),
@@ -184,18 +186,22 @@ fn seen(record: &TaskRecord) -> Option<PullRequestState> {
     record.task.tally.pull_request.as_ref().map(|record| record.assessment.state)
 }
 
+/// The whole seconds from one moment to a later one, as people write them.
+pub(super) fn span(from: i64, to: i64) -> String {
+    let seconds = to.saturating_sub(from).max(0) / 1_000_000;
+    show(Duration::from_secs(seconds.unsigned_abs()))
+}
+
 /// What a task waits for.
 pub async fn why(context: &Context, record: &TaskRecord) -> Result<String, ChangeError> {
     Ok(match &record.task.state {
         State::Queued => queued(context, record).await?,
         State::Waiting { until, detail, .. } => {
-            let left = until.saturating_sub(now_micros()).max(0) / 1_000_000;
-            format!("waits another {left} s: {detail}")
+            format!("waits another {}: {detail}", span(now_micros(), *until))
         }
         state @ State::Asking { until, answer: None, .. } => {
-            let left = until.saturating_sub(now_micros()).max(0) / 1_000_000;
-            let id = &record.task.id;
-            format!("{}; `shuntyard task answer {id} allow|always|deny` within {left} s", state.reason())
+            let (id, left) = (&record.task.id, span(now_micros(), *until));
+            format!("{}; `shuntyard task answer {id} allow|always|deny` within {left}", state.reason())
         }
         State::Review { .. } => match &record.task.tally.pull_request {
             Some(PullRequestRecord { assessment: Assessment { state, detail }, .. }) => {

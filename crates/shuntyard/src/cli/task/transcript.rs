@@ -1,7 +1,7 @@
 //! `shuntyard task log --transcript`: the steps of a task's agents, attempt by attempt.
 
 use crate::{
-    cli::moment::local,
+    cli::moment::{local, rfc3339},
     ui::{self, Format},
 };
 use serde_json::{Value, json};
@@ -19,7 +19,10 @@ pub fn show(context: &Context, id: &TaskId, runs: &[RunRecord], format: Format) 
         runs.iter().map(|run| (run, steps(context, id, run.epoch))).filter(|(_, steps)| !steps.is_empty()).collect();
     match format {
         Format::Json => {
-            let attempt = |(run, steps): &(&RunRecord, Vec<Value>)| json!({"epoch": run.epoch, "model": super::document::model(run), "steps": steps});
+            let attempt = |(run, steps): &(&RunRecord, Vec<Value>)| {
+                let steps: Vec<Value> = steps.iter().map(dated).collect();
+                json!({"epoch": run.epoch, "model": super::document::model(run), "steps": steps})
+            };
             ui::json(&json!({ "id": id, "transcript": attempts.iter().map(attempt).collect::<Vec<_>>() }));
         }
         Format::People if attempts.is_empty() => ui::note(&format!("no agent has done anything for {id} yet")),
@@ -36,6 +39,13 @@ pub fn show(context: &Context, id: &TaskId, runs: &[RunRecord], format: Format) 
 fn steps(context: &Context, id: &TaskId, epoch: i64) -> Vec<Value> {
     let text = std::fs::read_to_string(transcript_file(context, id, epoch)).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// A step with its time as in all other documents; the file counts microseconds.
+fn dated(step: &Value) -> Value {
+    let mut step = step.clone();
+    step["at"] = step["at"].as_i64().map(rfc3339).into();
+    step
 }
 
 fn line(step: &Value) -> String {

@@ -19,6 +19,9 @@ fn a_model_can_be_set_before_there_is_a_worker_and_for_one_message() {
     let env = yard("mcp-set");
     let dry = env.run(&["worker", "model", "set", "docs", "scripted/beta", "--dry-run", "--json"]);
     assert_eq!((&dry.expect_code(0).json()["model"], &listed(&env)), (&json!("scripted/beta"), &json!([])));
+    let unknown = env.run(&["worker", "model", "set", "doc", "scripted/beta", "--json"]);
+    let hint = unknown.expect_code(2).json()["error"]["hint"].clone();
+    assert!(hint.as_str().is_some_and(|hint| hint.contains("coder, docs")), "a profile can be named: {hint}");
     let mut asking = client(&env);
     let set = operate(&mut asking, json!({"workerId": "docs", "model": "scripted/beta", "policy": "sticky"}));
     assert_eq!(

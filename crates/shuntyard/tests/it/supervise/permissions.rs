@@ -73,6 +73,8 @@ fn a_request_waits_for_its_answer_and_is_answered_once() {
         (status["held"].as_array().map(Vec::len), status["running"].as_array().map(Vec::len)),
         (Some(1), Some(0))
     );
+    let left = status["held"][0]["why"].as_str().and_then(|why| why.rsplit_once("within ")).expect("a deadline").1;
+    assert!(shuntyard_core::values::duration::parse(left).is_ok(), "as people write it: {left}");
     assert!(yard.env.run(&["status"]).stderr.contains(&format!("task answer {id} allow|always|deny")));
     assert_eq!(status["supervisor"], json!({"running": true}), "{status:#}");
     let next = yard.env.run(&["--json"]).expect_code(0).json();

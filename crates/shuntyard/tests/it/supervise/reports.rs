@@ -92,6 +92,8 @@ fn a_report_a_history_a_diff_and_a_transcript_say_what_was_done() {
     let tools: Vec<&str> = steps.iter().filter_map(|step| step["tool"].as_str()).collect();
     assert_eq!(tools, ["write", "bash"], "{transcript:#}");
     assert_eq!(steps.last().expect("a step")["text"], "I wrote a.txt.", "{transcript:#}");
+    let moment = steps[0]["at"].as_str().and_then(|at| at.parse::<jiff::Timestamp>().ok());
+    assert!(moment.is_some(), "a time as in all other documents: {transcript:#}");
     assert!(!transcript.to_string().contains(secret), "{transcript:#}");
     let people = yard.env.run(&["task", "log", &merged, "--transcript"]).stdout;
     assert!(people.contains("write: ") && people.contains("I wrote a.txt."), "{people}");

@@ -72,6 +72,8 @@ fn an_unknown_batch_is_refused_with_the_command_that_creates_it() {
         (&["batch", "resume", "none"], 2, "there is no batch `none`"),
         (&["batch", "cancel", "none"], 2, "there is no batch `none`"),
         (&["status", "none"], 2, "there is no batch `none`"),
+        (&["pulse", "--batch", "none"], 2, "there is no batch `none`"),
+        (&["supervise", "--until-idle", "--batch", "none"], 2, "there is no batch `none`"),
         (&["batch", "create", "two words"], 2, "write one word"),
         (&["batch", "create", "x", "--concurrency", "0"], 2, "0 is not in 1"),
         (&["batch", "create", "x", "--tasks", "t999"], 2, "there is no task t999"),
