@@ -9,7 +9,6 @@ mod checkout;
 mod contest;
 mod contest_kills;
 mod crashes;
-mod crew;
 mod delivery;
 mod discard;
 mod filters;
