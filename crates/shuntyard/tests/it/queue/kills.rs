@@ -24,6 +24,11 @@ fn a_command_outlives_its_supervisor() {
     let ids = [0, 1].map(|_| place.add(&waits(&place), &[]));
     eventually("both to begin", PATIENCE, || place.ran().len() == 2);
     supervisor.kill();
+    for id in &ids {
+        // Only a process that still works on it lengthens its lease.
+        let lease = place.lease_until(id);
+        eventually("a sign of life", PATIENCE, || place.lease_until(id) > lease);
+    }
     let_go(&place);
     // Their own processes write down how they ended: there is no supervisor.
     ids.iter().for_each(|id| place.wait_for_phase(id, "done"));

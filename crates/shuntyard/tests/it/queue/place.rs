@@ -118,9 +118,18 @@ impl Place {
         eventually(&format!("{count} to be done"), PATIENCE, || self.count("done") == count);
     }
 
+    fn why(&self, id: &str) -> Value {
+        self.env.run(&["task", "why", id, "--json"]).expect_code(0).json()
+    }
+
+    /// Until when the process that works on a task holds it.
+    pub fn lease_until(&self, id: &str) -> String {
+        text(&self.why(id)["holder"]["lease_until"])
+    }
+
     /// The process that works on a task, as `task why` names it.
     pub fn holder(&self, id: &str) -> ProcessIdentity {
-        let why = self.env.run(&["task", "why", id, "--json"]).expect_code(0).json();
+        let why = self.why(id);
         let pid = why["holder"]["pid"].as_u64().unwrap_or_else(|| panic!("{id} has a holder: {why:#}"));
         ProcessIdentity::of(u32::try_from(pid).expect("a process id")).expect("it is alive")
     }
