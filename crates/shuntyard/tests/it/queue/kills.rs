@@ -89,7 +89,7 @@ fn any_process_may_die_at_any_time() {
         "command": format!("{}; sleep 0.05", place.records()), "in_place": true, "attempts": 1,
     });
     let orders = format!("{order}\n").repeat(20);
-    let deadline = Instant::now() + PATIENCE * u32::try_from(rounds(2)).expect("a small number");
+    let deadline = Instant::now() + PATIENCE * u32::try_from(rounds(7)).expect("a small number");
     let (mut killed, mut added, mut chance) = (0, 0, 0x2545_f491_4f6c_dd1d_u64);
     let mut seen: Vec<ProcessIdentity> = Vec::new();
     let mut supervisor = place.supervise();
@@ -105,9 +105,12 @@ fn any_process_may_die_at_any_time() {
         }
         let tree = supervisor.tree();
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let index = usize::try_from(chance >> 40).expect("a small number") % tree.len().max(1);
+        // Every fourth time the supervisor, otherwise one of those below it, if there is any by now.
+        let chosen =
+            if (chance >> 33).is_multiple_of(4) { 0..tree.len().min(1) } else { 1.min(tree.len())..tree.len() };
+        let index = usize::try_from(chance >> 40).expect("a small number") % chosen.len().max(1);
         // A process that ended meanwhile does not count.
-        killed += usize::from(tree.get(index).is_some_and(|process| process.signal(Signal::KILL)));
+        killed += usize::from(tree[chosen].get(index).is_some_and(|process| process.signal(Signal::KILL)));
         seen.extend(tree);
     }
     supervisor.kill();
