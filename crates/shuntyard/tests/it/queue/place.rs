@@ -130,7 +130,7 @@ impl Place {
     /// The process that works on a task, as `task why` names it.
     pub fn holder(&self, id: &str) -> ProcessIdentity {
         let why = self.why(id);
-        let pid = why["holder"]["pid"].as_u64().unwrap_or_else(|| panic!("{id} has a holder: {why:#}"));
+        let pid = why["holder"]["pid"].as_u64().expect("a process that holds it");
         ProcessIdentity::of(u32::try_from(pid).expect("a process id")).expect("it is alive")
     }
 
@@ -169,7 +169,7 @@ impl Place {
 }
 
 pub fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("a text: {value}")).to_owned()
+    value.as_str().expect("a text").to_owned()
 }
 
 /// How the attempts of a task ended.
