@@ -15,11 +15,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     dispatch::{DispatchReport, Options, dispatch},
-    queue::supervise::{
-        contest::left,
-        spawn::log_dir,
-        tidy::{WORKER_MARK, mark_of},
-    },
+    queue::supervise::{contest::left, spawn::log_dir},
 };
 use shuntyard_core::{
     ErrorClass, ModelRef, Nano,
