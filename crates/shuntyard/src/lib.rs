@@ -2,7 +2,6 @@
 //!
 //! A library, because the compiler can work on it while the engine is still being compiled; a binary has to wait.
 
-mod ahead;
 mod cli;
 mod failure;
 mod inside;
@@ -11,7 +10,6 @@ mod pack;
 mod settings;
 mod ui;
 
-use shuntyard_engine::queue::supervise::OwnTalk;
 use std::process::ExitCode;
 
 #[must_use]
@@ -27,7 +25,6 @@ pub fn main() -> ExitCode {
         };
     }
     let command = command();
-    ahead::begin(command.as_deref());
     start_log(command.as_deref());
     // A panic is a bug of ours, and has an exit code of its own.
     std::panic::catch_unwind(cli::main).unwrap_or_else(|_| {
@@ -57,7 +54,7 @@ fn start_log(command: Option<&str>) {
         ui::warn(&format!("SHUNTYARD_LOG={wanted} is no filter ({error}); logging at `info` instead"));
         Targets::new().with_default(LevelFilter::INFO)
     });
-    let layer = tracing_subscriber::fmt::layer().with_writer(|| OwnTalk).with_ansi(false);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     tracing_subscriber::registry().with(layer.with_filter(filter).with_filter(most)).init();
 }
 

@@ -1,6 +1,6 @@
 //! Reads the configuration files and variables, opens the store, and makes the context of a command.
 
-use crate::{ahead, failure::Failure, inside::as_outside, ui};
+use crate::{failure::Failure, inside::as_outside, ui};
 use secrecy::SecretString;
 use shuntyard_core::settings::{Layer, Layered, Origin, overrides_from_variables};
 use shuntyard_engine::{Context, base::direct_cache::DirectCache, queue::supervise::adopt_repositories};
@@ -85,10 +85,7 @@ impl Settings {
     }
 
     pub async fn into_context_with(self, store_path: PathBuf) -> Result<Context, Failure> {
-        let store = match ahead::opened(&store_path).await {
-            Some(store) => store,
-            None => SqliteStore::open(&store_path).await?,
-        };
+        let store = SqliteStore::open(&store_path).await?;
         let program = std::env::current_exe().map_err(|error| {
             Failure::unavailable("host", format!("this program cannot find itself: {error}"), "reinstall shuntyard")
         })?;
@@ -114,7 +111,7 @@ impl Settings {
     pub fn store_path(&self) -> Result<PathBuf, Failure> {
         let url = self.layered.config.store.url.as_str();
         if url.is_empty() {
-            return Ok(usual_store(&self.paths));
+            return Ok(self.paths.data_dir.join("shuntyard.db"));
         }
         match url.strip_prefix("sqlite:") {
             Some(path) if Path::new(path).is_absolute() => Ok(PathBuf::from(path)),
@@ -122,11 +119,6 @@ impl Settings {
             None => Err(Failure::configuration(format!("store.url: `{url}` is not of the form sqlite:PATH"))),
         }
     }
-}
-
-/// Where the store is when nobody says otherwise.
-pub fn usual_store(paths: &Paths) -> PathBuf {
-    paths.data_dir.join("shuntyard.db")
 }
 
 /// Where each setting comes from that is not as it is built in.

@@ -34,8 +34,8 @@ pub use record::{
 };
 
 pub use task::{
-    BatchRecord, Changed, EffectRecord, More, NewRun, NewTask, Outlook, PhaseCounts, Ready, RunChange, RunNote,
-    RunRecord, TaskChange, TaskFilter, TaskRecord,
+    BatchRecord, Changed, EffectRecord, More, NewRun, NewTask, PhaseCounts, Ready, RunChange, RunNote, RunRecord,
+    TaskChange, TaskFilter, TaskRecord,
 };
 pub use tasks::Tasks;
 

@@ -87,8 +87,6 @@ pub struct NewRun {
     pub slots: Vec<Slot>,
     /// Money that is set aside under `dispatch`, ordinal 1, until that attempt begins.
     pub reserve: Option<Reserve>,
-    /// What is known about it from the start, when whoever claims begins at once.
-    pub note: RunNote,
 }
 
 /// What is noted about a run while it goes on, or when it ends; `None` leaves it as it is.
@@ -129,8 +127,6 @@ pub struct TaskChange {
     /// The version that was read. Another one in the store is a conflict, and nothing is written.
     pub version: i64,
     pub at: i64,
-    /// Moves that it made on the way, each with an audit row of its own.
-    pub passed: Vec<Change>,
     pub change: Change,
     pub effects: Vec<Effect>,
     pub run: RunChange,
@@ -194,19 +190,6 @@ pub struct Ready {
     pub candidates: Vec<Candidate>,
     /// Whether some line has more than was read of it.
     pub more: More,
-}
-
-/// All that has to be known to decide what is begun next. A claim looks again at what it depends on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outlook {
-    pub ready: Ready,
-    /// Those that hold a task now, the oldest first.
-    pub live: Vec<RunRecord>,
-    /// The newest that have ended, the newest first.
-    pub ended: Vec<RunRecord>,
-    pub batches: Vec<BatchRecord>,
-    /// The named moment that was asked for.
-    pub mark: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

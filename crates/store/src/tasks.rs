@@ -4,8 +4,8 @@
 //! whose epoch is over can write nothing.
 
 use crate::{
-    BatchRecord, Changed, EffectRecord, Event, NewTask, Outlook, PhaseCounts, Ready, Result, RunNote, RunRecord,
-    TaskChange, TaskFilter, TaskRecord,
+    BatchRecord, Changed, EffectRecord, Event, NewTask, PhaseCounts, Ready, Result, RunNote, RunRecord, TaskChange,
+    TaskFilter, TaskRecord,
 };
 use async_trait::async_trait;
 use shuntyard_core::work::task::{Phase, TaskId};
@@ -47,10 +47,6 @@ pub trait Tasks {
     /// Queued tasks without open blockers and not paused: of each (repository, batch) the first `each`, after leaving
     /// out `skip` of them; of one batch only, when it is given. The work does not grow with how many are queued.
     async fn ready_tasks(&self, batch: Option<&str>, skip: u32, each: u32) -> Result<Ready>;
-
-    /// What [`Self::ready_tasks`] (of each line from the first on), [`Self::live_runs`], [`Self::ended_runs`],
-    /// [`Self::batches`] and [`Self::mark`] tell, in one go.
-    async fn outlook(&self, batch: Option<&str>, each: u32, ended: u32, mark: &str) -> Result<Outlook>;
 
     /// Those whose moment has come, and those that wait although they were changed later than now; the earliest first.
     async fn due_tasks(&self, now: i64, limit: u32) -> Result<Vec<TaskRecord>>;

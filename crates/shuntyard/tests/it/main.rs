@@ -46,6 +46,7 @@ mod pack_older;
 mod pack_roles;
 mod pattern_commands;
 mod patterns;
+mod queue;
 mod references;
 mod review;
 mod secrets;

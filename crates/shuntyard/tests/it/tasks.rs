@@ -126,7 +126,7 @@ fn a_store_elsewhere_is_the_one_that_counts_although_the_usual_one_is_there() {
     assert_eq!(ids(&env), ["there"]);
     env.write_config("");
     assert_eq!(ids(&env), ["here"]);
-    // A guess that cannot be opened is no failure by itself.
+    // What is at the usual place does not matter then.
     let usual = env.data_dir().join("shuntyard.db");
     std::fs::write(&usual, "not a database").expect("written");
     env.run(&["task", "list"]).expect_code(4);

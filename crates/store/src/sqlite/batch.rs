@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const CREATE: &str = "INSERT INTO task_batch (name, concurrency, paused, created_at) VALUES (?1, ?2, ?3, ?4)";
 
-pub(super) const ALL: &str = "SELECT 'batch' AS part, task_batch.* FROM task_batch ORDER BY created_at, name";
+pub(super) const ALL: &str = "SELECT * FROM task_batch ORDER BY created_at, name";
 
 const PAUSE: &str = "UPDATE task_batch SET paused = ?2 WHERE name = ?1 AND paused <> ?2";
 

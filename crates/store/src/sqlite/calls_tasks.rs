@@ -1,9 +1,9 @@
 //! The contract about tasks, call by call. Each call goes to the file of the table that it is about.
 
-use super::{SqliteStore, batch, dependency, effect, mark, outlook, ready, run, run_list, task, task_add, task_change};
+use super::{SqliteStore, batch, dependency, effect, mark, ready, run, run_list, task, task_add, task_change};
 use crate::{
-    BatchRecord, Changed, EffectRecord, Event, NewTask, Outlook, PhaseCounts, Ready, Result, RunNote, RunRecord,
-    TaskChange, TaskFilter, TaskRecord, Tasks,
+    BatchRecord, Changed, EffectRecord, Event, NewTask, PhaseCounts, Ready, Result, RunNote, RunRecord, TaskChange,
+    TaskFilter, TaskRecord, Tasks,
 };
 use async_trait::async_trait;
 use shuntyard_core::work::task::{Phase, TaskId};
@@ -52,10 +52,6 @@ impl Tasks for SqliteStore {
 
     async fn ready_tasks(&self, batch: Option<&str>, skip: u32, each: u32) -> Result<Ready> {
         ready::tasks(self, batch, skip, each).await
-    }
-
-    async fn outlook(&self, batch: Option<&str>, each: u32, ended: u32, mark: &str) -> Result<Outlook> {
-        outlook::outlook(self, batch, each, ended, mark).await
     }
 
     async fn due_tasks(&self, now: i64, limit: u32) -> Result<Vec<TaskRecord>> {

@@ -62,7 +62,6 @@ pub(super) async fn claim(
         return Ok(Claimed::Refused(refused));
     }
     run::begin(script, &before.task, epoch, new);
-    run::note_any(script, &before.task.id, epoch, &new.note);
     Ok(Claimed::Done)
 }
 

@@ -4,7 +4,7 @@ use super::{SqliteStore, fault::failed};
 use crate::Result;
 use sqlx::{query, query_scalar};
 
-pub(super) const ONE: &str = "SELECT at, 'mark' AS part FROM mark WHERE name = ?";
+pub(super) const ONE: &str = "SELECT at FROM mark WHERE name = ?";
 
 const SET: &str = "INSERT INTO mark (name, at) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET at = excluded.at";
 

@@ -35,7 +35,6 @@ mod mark;
 mod migrate;
 mod open;
 mod outcome;
-mod outlook;
 mod period;
 mod ready;
 mod reservation;
@@ -64,7 +63,6 @@ mod worker;
 
 pub use header::APPLICATION_ID;
 pub use migrate::{MIGRATIONS, Migration};
-pub use open::FirstUse;
 
 use crate::{ErrorKind, Result, StoreError};
 use fault::failed;
@@ -86,12 +84,6 @@ impl SqliteStore {
     /// The same for a database that must be there already; otherwise `NotFound`.
     pub async fn open_existing(path: &Path) -> Result<Self> {
         Ok(Self { connections: open::open(path, Missing::Refuse, MIGRATIONS).await? })
-    }
-
-    /// Opens a database that is there, is ours and needs nothing done to it, for a short command; nothing in any other
-    /// case. The caller's runtime may end after this: no task is left on it.
-    pub async fn open_ready(path: &Path, first: FirstUse) -> Option<Self> {
-        Some(Self { connections: open::open_ready(path, first, MIGRATIONS).await? })
     }
 
     /// Opens with another history than ours: a test's way to reach versions that do not exist yet.

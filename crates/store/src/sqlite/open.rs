@@ -26,13 +26,6 @@ pub(super) const BUSY: Duration = Duration::from_secs(20);
 /// Reads of one process that may run at once.
 const READERS: u32 = 4;
 
-/// The same for a short command, which reads one thing after the other. A connection is given back some time after its
-/// last use, so that a larger pool would open another one meanwhile, and each one parses the whole schema.
-const READERS_OF_A_COMMAND: u32 = 1;
-
-/// What is ready opens in a few milliseconds.
-const READY_WITHIN: Duration = Duration::from_secs(1);
-
 /// Older ones can damage a write-ahead log that two connections write.
 const OLDEST_LIBRARY: [u32; 3] = [3, 51, 3];
 
@@ -41,13 +34,6 @@ const OLDEST_LIBRARY: [u32; 3] = [3, 51, 3];
 pub(super) enum Missing {
     Create,
     Refuse,
-}
-
-/// Which connection a command needs first: opening another one only to look would cost as much as the command itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstUse {
-    Read,
-    Write,
 }
 
 #[derive(Debug)]
@@ -75,7 +61,7 @@ pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]
         Contents::Unmarked => refuse_tables(path).await?,
         Contents::Marked(identity) => header::check(path, identity, newest)?,
     }
-    let connections = Connections::to(path, READERS);
+    let connections = Connections::to(path);
     match prepare(&connections, path, migrations, journal).await {
         Ok(()) => Ok(connections),
         Err(error) => {
@@ -85,36 +71,8 @@ pub(super) async fn open(path: &Path, missing: Missing, migrations: &[Migration]
     }
 }
 
-/// Opens what [`open`] would leave as it is, for a short command.
-pub(super) async fn open_ready(path: &Path, first: FirstUse, migrations: &[Migration]) -> Option<Connections> {
-    let path = &std::path::absolute(path).ok()?;
-    let newest = Identity { application: APPLICATION_ID, version: migrations.last()?.version };
-    if header::read(path).ok()? != (Contents::Marked(newest), Journal::WriteAhead) {
-        return None;
-    }
-    let connections = Connections::to(path, READERS_OF_A_COMMAND);
-    let pool = match first {
-        FirstUse::Read => &connections.readers,
-        FirstUse::Write => &connections.writer,
-    };
-    let looked = tokio::time::timeout(READY_WITHIN, async {
-        let mut connection = pool.acquire().await.ok()?;
-        let found = identify(&mut connection).await.ok()?;
-        // Dropped, it would be given back by a task of a runtime that may be gone by then.
-        connection.return_to_pool().await;
-        Some(found)
-    });
-    // What delays this delays the real opening too, which reports it.
-    let found = looked.await.ok()?;
-    if !found.is_some_and(|(library, identity)| require_library(&library).is_ok() && identity == newest) {
-        connections.close().await;
-        return None;
-    }
-    Some(connections)
-}
-
 impl Connections {
-    fn to(path: &Path, readers: u32) -> Self {
+    fn to(path: &Path) -> Self {
         let pool = |size, options| {
             SqlitePoolOptions::new()
                 .max_connections(size)
@@ -128,7 +86,7 @@ impl Connections {
         log.push("-wal");
         Self {
             writer: pool(1, settings(path)),
-            readers: pool(readers, read_only.clone()),
+            readers: pool(READERS, read_only.clone()),
             watcher: pool(1, read_only),
             log: log.into(),
         }

@@ -2,10 +2,10 @@
 //! their order: each line is found from the one before, and only its first tasks are read. So what it costs grows with
 //! the lines and with what is wanted of each, and not with how many tasks wait in them.
 
-use super::{SqliteStore, row, script::Script};
+use super::{SqliteStore, fault::failed, row};
 use crate::{More, Ready, Result};
 use shuntyard_core::work::task::Candidate;
-use sqlx::sqlite::SqliteRow;
+use sqlx::{query, sqlite::SqliteRow};
 
 /// Left to itself, SQLite would look through all that are queued for the next repository.
 macro_rules! ready {
@@ -30,7 +30,7 @@ macro_rules! first_of {
              line (repository, lane) AS (",
             $lines,
             ")
-             SELECT 'ready' AS part, task.id, task.number, task.priority, task.repository, task.batch, task.parent
+             SELECT task.id, task.number, task.priority, task.repository, task.batch, task.parent
              FROM line CROSS JOIN task
              WHERE line.lane IS NOT NULL
                  AND NOT EXISTS (SELECT 1 FROM task_batch WHERE name = line.lane AND paused = 1)
@@ -59,24 +59,15 @@ pub(super) const OF_BATCH: &str =
     first_of!("SELECT place.repository, ? FROM place WHERE place.repository IS NOT NULL AND ? <> ''");
 
 pub(super) async fn tasks(store: &SqliteStore, batch: Option<&str>, skip: u32, each: u32) -> Result<Ready> {
-    let mut look = Script::default();
-    ask(&mut look, batch, skip, each);
-    told(look.read(store, "read the tasks that could start").await?.iter(), each)
-}
-
-/// Asks for the first of each line, after those that are left out. The answer is a row for each, and is for [`told`].
-pub(super) fn ask(look: &mut Script, batch: Option<&str>, skip: u32, each: u32) {
-    match batch {
-        Some(batch) => look.add(OF_BATCH).bind(batch).bind(batch),
-        None => look.add(OF_ALL),
+    let first = match batch {
+        Some(batch) => query(OF_BATCH).bind(batch).bind(batch),
+        None => query(OF_ALL),
     };
-    look.bind(i64::from(each) + 1).bind(skip);
-}
-
-pub(super) fn told<'row>(rows: impl Iterator<Item = &'row SqliteRow>, each: u32) -> Result<Ready> {
+    let rows = first.bind(i64::from(each) + 1).bind(skip).fetch_all(&store.connections.readers).await;
+    let rows = rows.map_err(failed("read the tasks that could start"))?;
     let mut ready = Ready { candidates: Vec::new(), more: More::No };
     let (mut line, mut taken) = (None, 0);
-    for row in rows {
+    for row in &rows {
         let candidate = candidate(row)?;
         let this = Some((candidate.repository.clone(), candidate.batch.clone()));
         if line != this {

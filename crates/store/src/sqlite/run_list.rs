@@ -7,10 +7,10 @@ use sqlx::{query, sqlite::SqliteRow};
 
 pub(super) const OF_TASK: &str = "SELECT * FROM run WHERE task = ?1 ORDER BY epoch";
 
-pub(super) const LIVE: &str = "SELECT 'live' AS part, run.* FROM run WHERE ended_at IS NULL ORDER BY claimed_at, rowid";
+pub(super) const LIVE: &str = "SELECT * FROM run WHERE ended_at IS NULL ORDER BY claimed_at, rowid";
 
 pub(super) const ENDED: &str =
-    "SELECT 'ended' AS part, run.* FROM run WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, rowid DESC LIMIT ?";
+    "SELECT * FROM run WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, rowid DESC LIMIT ?";
 
 pub(super) async fn of_task(store: &SqliteStore, id: &TaskId) -> Result<Vec<RunRecord>> {
     read(query(OF_TASK).bind(id.as_str()).fetch_all(&store.connections.readers).await)

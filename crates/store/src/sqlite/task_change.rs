@@ -90,10 +90,8 @@ fn write(script: &mut Script, change: &TaskChange) -> Result<()> {
         .bind(task.changed_at)
         .bind(change.receipt.as_ref().map(ToString::to_string))
         .bind(task.id.as_str());
-    for made in change.passed.iter().chain([&change.change]) {
-        let audit = serde_json::to_value(made).map_err(unwritable)?;
-        event::tell(script, change.at, &format!("task.{}", made.to), task.id.as_str(), &audit);
-    }
+    let audit = serde_json::to_value(&change.change).map_err(unwritable)?;
+    event::tell(script, change.at, &format!("task.{}", change.change.to), task.id.as_str(), &audit);
     for effect in &change.effects {
         script
             .add(EFFECT)

@@ -113,7 +113,6 @@ async fn change(store: &SqliteStore, count: &Instructions, id: &TaskId, event: E
         task: after.task,
         version: record.version,
         at: 2,
-        passed: vec![],
         change: after.change,
         effects: after.effects,
         run,
@@ -144,7 +143,6 @@ async fn cost(store: &SqliteStore, count: &Instructions) -> [(&'static str, u64)
         lease_until: 9,
         slots: vec![Slot { kind: SlotKind::Total, name: String::new(), limit: 4 }],
         reserve: None,
-        note: RunNote::default(),
     };
     let claimed = change(store, count, id, Event::Claim, RunChange::Begin(Box::new(new))).await;
     let event = Event::Lose { detail: "gone".into() };

@@ -217,39 +217,3 @@ async fn errors_have_the_kind_that_callers_act_on() {
     store.connections.close().await;
     assert_eq!(store.servers().await.unwrap_err().kind(), ErrorKind::Unavailable, "closed");
 }
-
-#[test]
-fn only_what_needs_nothing_done_is_opened_ahead_and_nothing_else_is_touched() {
-    let directory = shuntyard_testkit::Scratch::of_test();
-    let place = |name: &str| directory.path().join(name);
-    let run = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let older = &MIGRATIONS[..MIGRATIONS.len() - 1];
-    run().block_on(async {
-        SqliteStore::open_with(&place("older"), older).await.unwrap().close().await;
-        SqliteStore::open(&place("ready")).await.unwrap().close().await;
-    });
-    std::fs::write(place("foreign"), "not a database").unwrap();
-    std::fs::write(place("empty"), "").unwrap();
-    let bytes = |name: &str| std::fs::read(place(name)).ok();
-    for name in ["missing", "older", "foreign", "empty"] {
-        let before = bytes(name);
-        for first in [FirstUse::Read, FirstUse::Write] {
-            assert!(run().block_on(SqliteStore::open_ready(&place(name), first)).is_none(), "{name}");
-        }
-        assert_eq!(bytes(name), before, "{name}");
-    }
-    for (first, connections) in [(FirstUse::Read, (1, 0)), (FirstUse::Write, (0, 1))] {
-        // The runtime that it was opened in is gone when it is used.
-        let store = run().block_on(SqliteStore::open_ready(&place("ready"), first)).expect("a store");
-        let idle = (store.connections.readers.num_idle(), store.connections.writer.num_idle());
-        assert_eq!(idle, connections, "the connection is kept, and there is no other");
-        run().block_on(async {
-            for _ in 0..5 {
-                store.health().await.unwrap();
-            }
-            assert_eq!(store.connections.readers.size(), 1, "one read after the other needs one connection");
-            store.append_event(1, "test.happened", "it", &serde_json::json!({})).await.unwrap();
-            store.close().await;
-        });
-    }
-}

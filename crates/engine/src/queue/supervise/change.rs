@@ -4,7 +4,7 @@
 use crate::{Context, settings_of};
 use serde_json::Value;
 use shuntyard_core::settings::Merging;
-use shuntyard_core::work::task::{Agent, Change, Effect, Event, Illegal, Resumed, Slot, Step, TaskId, step};
+use shuntyard_core::work::task::{Agent, Change, Effect, Event, Illegal, Resumed, Slot, TaskId, step};
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub enum ChangeError {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct With {
     pub(crate) note: RunNote,
-    /// For a claim. What it has to note from the start is `note`.
+    /// For a claim.
     pub(crate) run: Option<Box<NewRun>>,
     /// How long a run that follows another holds the task.
     pub(crate) lease_until: i64,
@@ -115,36 +115,10 @@ pub(crate) async fn attempt(
     let now = now_micros();
     let rules = context.config.supervise.rules(&context.config.tier_order);
     let step = step(&record.task, event.clone(), &rules, now)?;
-    write(context, record, step, Vec::new(), with, now).await
-}
-
-/// A claim by a worker that begins at once: both moves, or none of them.
-pub(crate) async fn claim_and_start(
-    context: &Context,
-    record: &TaskRecord,
-    with: &With,
-) -> Result<Option<Became>, ChangeError> {
-    let now = now_micros();
-    let rules = context.config.supervise.rules(&context.config.tier_order);
-    let claimed = step(&record.task, Event::Claim, &rules, now)?;
-    let started = step(&claimed.task, Event::Start, &rules, now)?;
-    let effects = claimed.effects.into_iter().chain(started.effects).collect();
-    let both = Step { resumed: claimed.resumed, effects, ..started };
-    write(context, record, both, vec![claimed.change], with, now).await
-}
-
-async fn write(
-    context: &Context,
-    record: &TaskRecord,
-    step: Step,
-    passed: Vec<Change>,
-    with: &With,
-    now: i64,
-) -> Result<Option<Became>, ChangeError> {
     let run = match step.resumed {
         Resumed::Same => RunChange::Note(with.note.clone()),
         Resumed::Begins => match &with.run {
-            Some(run) => RunChange::Begin(Box::new(NewRun { note: with.note.clone(), ..(**run).clone() })),
+            Some(run) => RunChange::Begin(run.clone()),
             None => RunChange::Note(with.note.clone()),
         },
         Resumed::Ends => RunChange::End(with.note.clone()),
@@ -154,7 +128,6 @@ async fn write(
         task: step.task,
         version: record.version,
         at: now,
-        passed,
         change: Change { route: with.route.clone(), ..step.change },
         effects: step.effects.into_iter().filter(|effect| is_wanted(context, record, effect)).collect(),
         run,

@@ -1,13 +1,11 @@
 //! Claiming a task: last of all, after everything that could stand in its way was looked at.
 
 use super::{
-    change::{Became, ChangeError, With, attempt, claim_and_start},
+    change::{Became, ChangeError, With, attempt},
     contest::{self, before_claim, is_undecided},
-    crew::{Crew, Reserved, suits},
     fault::fault,
     reaper::reap,
     spawn::spawn_worker,
-    worker::started_note,
 };
 use crate::{
     Context,
@@ -45,10 +43,6 @@ use uuid::Uuid;
 pub(crate) enum Claimed {
     /// Its worker is on its way.
     Started,
-    /// It is for the worker that asked, and has begun.
-    Begun(Box<TaskRecord>),
-    /// It is not for the worker that asked.
-    Unsuited,
     NoSlot(Slot),
     /// It was put off, or a person is needed; the task itself says why.
     PutOff,
@@ -58,37 +52,13 @@ pub(crate) enum Claimed {
     Nowhere(String),
 }
 
-/// Who is to work on a task that is claimed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum For<'a> {
-    /// A worker of its own, or one of the crew.
-    Any(&'a Crew),
-    /// The worker that asks, which is one of a crew.
-    Itself,
-}
-
-pub(crate) async fn claim(
-    context: &Context,
-    candidate: &Candidate,
-    limits: &Limits,
-    whom: For<'_>,
-) -> Result<Claimed, ChangeError> {
+pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Limits) -> Result<Claimed, ChangeError> {
     let record = context.store.task(&candidate.id).await?;
-    if matches!(whom, For::Itself) && !suits(&record.task) {
-        return Ok(Claimed::Unsuited);
-    }
     if let Some(problem) = no_space(context) {
         return Ok(Claimed::Nowhere(problem));
     }
-    let looked = match whom {
-        // Nobody else waits for such a worker.
-        For::Itself => unfit(&record.task.spec),
-        For::Any(_) => {
-            let spec = record.task.spec.clone();
-            in_thread(move || unfit(&spec)).await.ok().flatten()
-        }
-    };
-    if let Some((cause, detail)) = looked {
+    let spec = record.task.spec.clone();
+    if let Some((cause, detail)) = in_thread(move || unfit(&spec)).await.ok().flatten() {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
     // Work that is done is handed over, however late. The entries of a contest have its deadline; what they did in time is
@@ -124,16 +94,6 @@ pub(crate) async fn claim(
     let route = chosen.as_ref().and_then(|decision| serde_json::to_value(&decision.resolution).ok());
     let (model, tier) = chosen.map(|decision| (decision.resolution.model, decision.resolution.tier)).unzip();
     let model = model.map(|model: ModelRef| model.to_string());
-    let reserved = match whom {
-        For::Any(crew) if suits(&record.task) && crew.leave(limits.total) => return Ok(Claimed::Unsuited),
-        For::Any(crew) if suits(&record.task) => crew.reserve(context, limits.total),
-        For::Any(_) | For::Itself => None,
-    };
-    let worker = match &reserved {
-        Some(reserved) => Some(owner_of(reserved.process())),
-        None => this_process().ok(),
-    };
-    let unknown = worker.is_none();
     let now = now_micros();
     let run = NewRun {
         dispatch,
@@ -141,35 +101,18 @@ pub(crate) async fn claim(
         slots: slots(candidate, model.as_deref(), limits),
         model,
         host: here(),
-        worker,
+        worker: this_process().ok(),
         at: now,
         lease_until: now.saturating_add(micros(context.config.supervise.start_timeout)),
         reserve: reservation.as_ref().map(|reservation| reservation.reserve.clone()),
-        note: RunNote::default(),
     };
     let with = With { run: Some(Box::new(run)), route, ..With::default() };
     fault(context, "claim");
-    let became = match whom {
-        For::Any(_) => attempt(context, &record, &Event::Claim, &with).await,
-        // Nobody could tell whether it is still at work.
-        For::Itself if unknown => return Ok(Claimed::Nowhere("this process cannot find itself".to_owned())),
-        For::Itself => {
-            let note = started_note(context, &record.task, now);
-            claim_and_start(context, &record, &With { note, ..with }).await
+    match attempt(context, &record, &Event::Claim, &with).await {
+        Ok(Some(Became::Done(claimed))) => {
+            fault(context, "claimed");
+            launch(context, &claimed).await
         }
-    };
-    match became {
-        Ok(Some(Became::Done(claimed))) => match (whom, reserved) {
-            (For::Itself, _) => Ok(Claimed::Begun(claimed)),
-            (For::Any(_), Some(reserved)) => {
-                fault(context, "claimed");
-                order(context, &claimed, reserved).await
-            }
-            (For::Any(_), None) => {
-                fault(context, "claimed");
-                launch(context, &claimed).await
-            }
-        },
         Ok(Some(Became::NoSlot(slot))) => Ok(Claimed::NoSlot(slot)),
         Ok(Some(Became::NoMoney { ceiling, settled, reserved })) => {
             let until = now.saturating_add(micros(context.config.supervise.look_every));
@@ -190,20 +133,6 @@ pub(crate) async fn claim(
         }
         Ok(None) | Err(ChangeError::Illegal(_)) => Ok(Claimed::Gone),
         Err(error) => Err(error),
-    }
-}
-
-/// Hands the claim to somebody who stands by, or else to a worker of its own.
-async fn order(context: &Context, claimed: &TaskRecord, reserved: Reserved) -> Result<Claimed, ChangeError> {
-    match reserved.order(&claimed.task.id, claimed.task.epoch) {
-        Ok(()) => {
-            fault(context, "spawned");
-            Ok(Claimed::Started)
-        }
-        Err(error) => {
-            tracing::debug!(%error, "whoever stood by is gone");
-            launch(context, claimed).await
-        }
     }
 }
 

@@ -8,7 +8,6 @@ mod answer;
 mod change;
 mod claim;
 mod contest;
-mod crew;
 mod diagnose;
 mod effects;
 mod fault;
@@ -16,15 +15,14 @@ mod forecast;
 mod former_name;
 mod lost;
 mod news;
-mod next;
 mod orders;
-mod outlook;
 mod presence;
 mod prune;
 mod pulse;
 mod reaper;
 mod reviews;
 mod run_loop;
+mod snapshot;
 mod spawn;
 mod status;
 mod tidy;
@@ -39,19 +37,18 @@ pub use forecast::Conflict;
 pub use former_name::{AdoptError, adopt_repositories};
 pub use lost::{Released, release};
 pub use orders::{cancel, reset, retry};
-pub use outlook::BREAKER_CLEARED;
 pub use presence::is_supervised;
 use worker::{forget_kept, kept_commits};
 
 pub use prune::{Commits, Prunable, prunable, prune};
 pub use pulse::{Pulse, pulse, would_start};
 pub use run_loop::{Told, Watcher, supervise, until_idle};
+pub use snapshot::BREAKER_CLEARED;
 pub use spawn::{log_dir, log_file, transcript_file};
 pub use status::{BatchStatus, Status, TaskStatus, at_work, status, why};
 pub use tidy::WORKER_MARK;
 pub use todo::{TodoPass, TodoStatus};
 pub(crate) use worker::publish_unfinished;
 pub use worker::{
-    Discard, DiscardError, Leftovers, OwnTalk, Verified, VerifyError, WorkError, discard, leftovers, stand_by, verify,
-    work,
+    Discard, DiscardError, Leftovers, Verified, VerifyError, WorkError, discard, leftovers, verify, work,
 };

@@ -10,21 +10,8 @@ const PAGE: u32 = 200;
 
 /// A worker that gets on with its task holds the same slots as before, and owes nothing to anybody yet.
 const PROGRESS: [&str; 4] = ["task.starting", "task.running", "task.evaluating", "task.delivering"];
-/// A slot is free, and somebody who waited for this task may begin.
-const ENDED: [&str; 4] = ["task.done", "task.failed", "task.blocked", "task.cancelled"];
 /// What these tell of is asked for when a task is claimed, and a task that waits for it has a moment of its own.
 const ASKED_FOR: [&str; 7] = ["attempt.", "cooldown.", "dispatch.", "outcome.", "provider.", "server.", "spend."];
-
-/// How soon a pass has to look at what came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Use {
-    Never,
-    /// Soon, when others look for what may begin as well.
-    Later,
-    /// So many tasks were queued, and nothing else came that a pass would have to look at at once.
-    Queued(usize),
-    Now,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct News {
@@ -41,37 +28,24 @@ impl News {
     }
 
     /// Whether anything came since that a pass could act on.
-    pub(super) async fn look(&mut self, context: &Context) -> Use {
-        self.read(context).await.unwrap_or(Use::Now)
+    pub(super) async fn look(&mut self, context: &Context) -> bool {
+        self.read(context).await.unwrap_or(true)
     }
 
-    async fn read(&mut self, context: &Context) -> Result<Use, StoreError> {
+    async fn read(&mut self, context: &Context) -> Result<bool, StoreError> {
         let events = context.store.events_after(self.position, PAGE).await?;
-        let found = use_of_all(events.iter().map(|event| event.kind.as_str()));
+        let found = events.iter().any(|event| is_of_use(&event.kind));
         self.position = events.last().map_or(self.position, |event| event.position);
         if events.len() < PAGE as usize {
             return Ok(found);
         }
         self.position = newest(context, self.position).await?;
-        Ok(Use::Now)
+        Ok(true)
     }
 }
 
-fn use_of_all<'a>(kinds: impl Iterator<Item = &'a str>) -> Use {
-    kinds.map(use_of).fold(Use::Never, |before, next| match (before, next) {
-        (Use::Queued(before), Use::Queued(next)) => Use::Queued(before + next),
-        (before, next) => before.max(next),
-    })
-}
-
-fn use_of(kind: &str) -> Use {
-    if kind == "task.queued" {
-        return Use::Queued(1);
-    }
-    if PROGRESS.contains(&kind) || ASKED_FOR.iter().any(|prefix| kind.starts_with(prefix)) {
-        return Use::Never;
-    }
-    if ENDED.contains(&kind) { Use::Later } else { Use::Now }
+fn is_of_use(kind: &str) -> bool {
+    !PROGRESS.contains(&kind) && !ASKED_FOR.iter().any(|prefix| kind.starts_with(prefix))
 }
 
 /// The newest position, when that is far away: found by halving, so that a long history is not read.
@@ -96,38 +70,25 @@ async fn newest(context: &Context, from: i64) -> Result<i64, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Use, use_of, use_of_all};
-
-    #[test]
-    fn what_was_queued_is_counted_as_long_as_nothing_else_came() {
-        for (kinds, of_use) in [
-            (&[][..], Use::Never),
-            (&["task.queued", "attempt.finished", "task.queued"], Use::Queued(2)),
-            (&["task.done", "task.queued"], Use::Queued(1)),
-            (&["task.queued", "task.waiting", "task.queued"], Use::Now),
-            (&["task.running", "task.done"], Use::Later),
-        ] {
-            assert_eq!(use_of_all(kinds.iter().copied()), of_use, "{kinds:?}");
-        }
-    }
+    use super::is_of_use;
 
     #[test]
     fn only_what_a_pass_could_act_on_is_of_use() {
-        for (kind, of_use) in [
-            ("task.queued", Use::Queued(1)),
-            ("task.done", Use::Later),
-            ("task.blocked", Use::Later),
-            ("task.stopping", Use::Now),
-            ("task.waiting", Use::Now),
-            ("batch.resumed", Use::Now),
-            ("breaker.cleared", Use::Now),
-            ("something.new", Use::Now),
-            ("task.running", Use::Never),
-            ("task.delivering", Use::Never),
-            ("attempt.finished", Use::Never),
-            ("server.ready", Use::Never),
+        for (kind, wanted) in [
+            ("task.queued", true),
+            ("task.done", true),
+            ("task.blocked", true),
+            ("task.stopping", true),
+            ("task.waiting", true),
+            ("batch.resumed", true),
+            ("breaker.cleared", true),
+            ("something.new", true),
+            ("task.running", false),
+            ("task.delivering", false),
+            ("attempt.finished", false),
+            ("server.ready", false),
         ] {
-            assert_eq!(use_of(kind), of_use, "{kind}");
+            assert_eq!(is_of_use(kind), wanted, "{kind}");
         }
     }
 }

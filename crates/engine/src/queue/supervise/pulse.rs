@@ -5,12 +5,11 @@
 
 use super::{
     change::{ChangeError, With, attempt, change},
-    claim::{Claimed, For, claim},
-    crew::Crew,
+    claim::{Claimed, claim},
     effects::perform_due,
     lost::take_back,
-    outlook::{limits_of, live_now, outlook},
     reviews,
+    snapshot::{limits_of, live_now, snapshot},
     status::span,
     tidy::end_processes,
     todo::{TodoPass, look_where_due},
@@ -66,30 +65,26 @@ impl Pulse {
 
 /// With a batch, only tasks of that batch are started; what is owed to others is done all the same.
 pub async fn pulse(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
-    let mut done = pass(context, batch, &Crew::nobody()).await?;
+    let mut done = pass(context, batch).await?;
     // Last, since a remote may take its time, and nothing that can start should wait for it.
     let (reviews, todo) = tokio::join!(reviews::look_where_due(context), look_where_due(context, batch));
     done.todo = todo;
     if reviews? || done.todo.iter().any(|todo| !todo.added.is_empty() || !todo.cancelled.is_empty()) {
-        start(context, batch, &Crew::nobody(), &mut done).await?;
+        start(context, batch, &mut done).await?;
     }
     Ok(done)
 }
 
 // Boxed, so that the body is compiled once and not in every crate that awaits it.
-pub(super) fn pass<'a>(
-    context: &'a Context,
-    batch: Option<&'a str>,
-    crew: &'a Crew,
-) -> BoxFuture<'a, Result<Pulse, ChangeError>> {
+pub(super) fn pass<'a>(context: &'a Context, batch: Option<&'a str>) -> BoxFuture<'a, Result<Pulse, ChangeError>> {
     Box::pin(async move {
-        let mut done = Pulse { started: crew.taken(), ..Pulse::default() };
+        let mut done = Pulse::default();
         let live = context.store.live_runs().await?;
         done.taken_back = take_back(context, &live).await?;
         done.stopped = end_stopping(context, &live).await?;
         done.woken = wake(context).await?;
         done.effects = perform_due(context).await?;
-        start(context, batch, crew, &mut done).await?;
+        start(context, batch, &mut done).await?;
         Ok(done)
     })
 }
@@ -134,9 +129,9 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
 }
 
 /// Starts what may start, until the limits are reached or nobody is left.
-async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut Pulse) -> Result<(), ChangeError> {
-    let outlook = outlook(context, batch, EACH).await?;
-    if let Breaker::Open { until } = outlook.breaker {
+async fn start(context: &Context, batch: Option<&str>, done: &mut Pulse) -> Result<(), ChangeError> {
+    let snapshot = snapshot(context, batch, EACH).await?;
+    if let Breaker::Open { until } = snapshot.breaker {
         let left = span(now_micros(), until);
         done.held = Some(format!(
             "the last runs failed because of their surroundings; nothing is started for {left} \
@@ -144,22 +139,22 @@ async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut P
         ));
         return Ok(());
     }
-    if outlook.ready.candidates.is_empty() {
+    if snapshot.ready.candidates.is_empty() {
         return Ok(());
     }
-    let limits = limits_of(context, &outlook.batches).await;
+    let limits = limits_of(context, &snapshot.batches).await;
     let mut full: BTreeSet<String> = BTreeSet::new();
-    let (mut ready, mut live) = (outlook.ready, outlook.live);
+    let (mut ready, mut live) = (snapshot.ready, snapshot.live);
     for round in 1..=DEEPER {
         let turnout = order(&ready.candidates, &live, &limits);
         for id in &turnout.start {
             let Some(candidate) = ready.candidates.iter().find(|candidate| candidate.id == *id) else { continue };
-            match claim(context, candidate, &limits, For::Any(crew)).await? {
+            match claim(context, candidate, &limits).await? {
                 Claimed::Started => done.started.push(id.clone()),
                 Claimed::NoSlot(slot) => {
                     full.insert(slot.shown());
                 }
-                Claimed::PutOff | Claimed::Gone | Claimed::Begun(_) | Claimed::Unsuited => {}
+                Claimed::PutOff | Claimed::Gone => {}
                 Claimed::Nowhere(why) => {
                     done.held = Some(why);
                     return Ok(());
@@ -180,9 +175,9 @@ async fn start(context: &Context, batch: Option<&str>, crew: &Crew, done: &mut P
 
 /// Which tasks a pass would start now, as far as that is known before the claims.
 pub async fn would_start(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
-    let outlook = outlook(context, batch, EACH).await?;
-    let limits = limits_of(context, &outlook.batches).await;
-    let turnout = order(&outlook.ready.candidates, &outlook.live, &limits);
+    let snapshot = snapshot(context, batch, EACH).await?;
+    let limits = limits_of(context, &snapshot.batches).await;
+    let turnout = order(&snapshot.ready.candidates, &snapshot.live, &limits);
     let held = turnout.held.first().map(|(_, hold)| hold.slot.shown());
     Ok(Pulse { started: turnout.start, held, ..Pulse::default() })
 }

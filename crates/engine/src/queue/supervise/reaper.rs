@@ -7,19 +7,16 @@ use tokio::sync::Notify;
 static DIED: Notify = Notify::const_new();
 
 /// Waits for the child in a thread of its own.
-pub(super) fn reap(child: Child) {
-    let wait = move || wait_for(child);
+pub(super) fn reap(mut child: Child) {
+    let wait = move || {
+        // One that ended well has written how its task stands, and that is heard of like all that is written.
+        if !child.wait().is_ok_and(|status| status.success()) {
+            DIED.notify_one();
+        }
+    };
     let waiting = std::thread::Builder::new().name("reaper".to_owned()).stack_size(64 * 1024).spawn(wait);
     if let Err(error) = waiting {
         tracing::debug!(%error, "a worker will be waited for by the system");
-    }
-}
-
-/// Blocks until the child has ended.
-pub(super) fn wait_for(mut child: Child) {
-    // One that ended well has written how its task stands, and that is heard of like all that is written.
-    if !child.wait().is_ok_and(|status| status.success()) {
-        DIED.notify_one();
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::{
     change::ChangeError,
-    crew::Crew,
-    news::{News, Use},
+    news::News,
     presence::Presence,
     pulse::{Pulse, pass},
     reaper::worker_died,
@@ -14,7 +13,7 @@ use crate::Context;
 use shuntyard_core::work::task::Phase;
 use shuntyard_host::{clock::now_micros, watch::FileWatch};
 use std::{path::PathBuf, sync::Arc, time::Duration};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How long a supervisor waits after a failed pass: the store may be locked, or the disk full.
@@ -25,8 +24,6 @@ const IN_A_ROW: u32 = 50;
 const BREATH: Duration = Duration::from_millis(20);
 /// The pause while a pull request is due.
 const OVERDUE: Duration = Duration::from_millis(100);
-/// How long a supervisor lets changes gather while its crew makes many.
-const GULP: Duration = Duration::from_millis(5);
 
 /// Looks for what was written before the first pause.
 const AT_ONCE: u32 = 8;
@@ -61,7 +58,6 @@ async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cance
     // Without it there is still the regular look.
     let mut changes = FileWatch::new(&written_files(context)).ok();
     let mut news = News::default();
-    let crew = Crew::of(batch);
     let mut heard = None;
     let mut in_a_row = 0;
     while !cancel.is_cancelled() {
@@ -73,7 +69,7 @@ async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cance
                 seen
             }
         };
-        let pause = match pass(context, batch, &crew).await {
+        let pause = match pass(context, batch).await {
             Ok(done) => {
                 watcher(Told::Pulse(&done));
                 in_a_row = if done.is_final() { 0 } else { in_a_row + 1 };
@@ -89,7 +85,7 @@ async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cance
             }
         };
         tokio::select! {
-            seen = something_to_do(context, &mut changes, seen, &mut news, &crew) => heard = Some(seen),
+            seen = something_to_do(context, &mut changes, seen, &mut news) => heard = Some(seen),
             () = worker_died() => {}
             () = sleep(pause) => {}
             () = cancel.cancelled() => return,
@@ -98,48 +94,18 @@ async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cance
 }
 
 /// Waits until something was written that a pass could act on, and returns the version that has it. Every worker writes
-/// all the time, and most of that is nobody's business but its own.
+/// all the time, and a pass has no use for most of that.
 async fn something_to_do(
     context: &Context,
     changes: &mut Option<FileWatch>,
     mut seen: Option<i64>,
     news: &mut News,
-    crew: &Crew,
 ) -> Option<i64> {
-    let mut later: Option<Instant> = None;
     loop {
-        tokio::select! {
-            version = changed(context, changes, seen) => seen = version,
-            () = until(later) => seen = context.store.data_version().await.ok(),
-            () = crew.left_over() => return context.store.data_version().await.ok(),
+        seen = changed(context, changes, seen).await;
+        if news.look(context).await {
+            return seen;
         }
-        let found = news.look(context).await;
-        let is_time = later.is_some_and(|later| Instant::now() >= later);
-        match found {
-            _ if is_time => return seen,
-            // Whoever looks is faster than a pass, which then comes for what is left.
-            Use::Queued(tasks) if crew.look(tasks) => {
-                later.get_or_insert_with(|| Instant::now() + BREATH);
-            }
-            Use::Now | Use::Queued(_) => return seen,
-            Use::Later if !crew.is_at_work() => return seen,
-            Use::Later | Use::Never => {}
-        }
-        if crew.is_at_work() {
-            // Whoever of the crew has ended a task looks for the next by itself; a pass is for what it leaves.
-            if found == Use::Later {
-                later.get_or_insert_with(|| Instant::now() + BREATH);
-            }
-            // Many changes of theirs are heard of in one go.
-            sleep(GULP).await;
-        }
-    }
-}
-
-async fn until(later: Option<Instant>) {
-    match later {
-        Some(later) => sleep_until(later).await,
-        None => std::future::pending().await,
     }
 }
 
@@ -218,7 +184,7 @@ pub async fn until_idle(context: &Context, batch: Option<&str>) {
         // What the last task has left to be done is not in its phase.
         if looks.are_over(context, batch, *since).await
             && is_idle(context, batch).await.unwrap_or(false)
-            && pass(context, batch, &Crew::nobody()).await.is_ok_and(|done| done.is_idle())
+            && pass(context, batch).await.is_ok_and(|done| done.is_idle())
         {
             return;
         }

@@ -4,8 +4,8 @@ use super::{
     change::ChangeError,
     contest::cost,
     forecast::{Conflict, conflicts},
-    outlook::{breaker_now, limits_of},
     presence::is_supervised,
+    snapshot::{breaker_now, limits_of, live_now},
     todo::{TodoStatus, todo_status},
 };
 use crate::{Context, base::owner::is_gone};
@@ -15,7 +15,7 @@ use shuntyard_core::{
     values::duration::show,
     work::{
         pull_request::{Assessment, PullRequestRecord, PullRequestState},
-        task::{Breaker, Hold, Live, Phase, State, TaskId, order},
+        task::{Breaker, Hold, Phase, State, TaskId, order},
     },
 };
 use shuntyard_host::clock::now_micros;
@@ -235,13 +235,7 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
         return Ok("nothing is started at the moment: the last runs failed because of their surroundings".to_owned());
     }
     let limits = limits_of(context, &context.store.batches().await?).await;
-    let live: Vec<Live> = context
-        .store
-        .live_runs()
-        .await?
-        .into_iter()
-        .map(|run| Live { repository: run.repository, batch: run.batch, parent: run.parent, model: run.model })
-        .collect();
+    let live = live_now(context).await?;
     let candidate = shuntyard_core::work::task::Candidate {
         id: record.task.id.clone(),
         number: record.number,

@@ -18,11 +18,6 @@ pub fn mark_of(context: &Context, id: &TaskId, epoch: i64) -> String {
     format!("{id}@{epoch}#{}", short_hash(&context.store_path.display().to_string()))
 }
 
-/// For one that has no claim yet.
-pub(super) fn standby_mark(context: &Context) -> String {
-    format!("standby#{}", short_hash(&context.store_path.display().to_string()))
-}
-
 /// Ends the worker, if it is known, and whatever carries its mark. Blocks only a thread that may be blocked.
 pub(crate) async fn end_processes(context: &Context, id: &TaskId, epoch: i64, worker: Option<ProcessIdentity>) {
     let mark = mark_of(context, id, epoch);

@@ -79,6 +79,11 @@ impl Client {
         Self { child, stdin, incoming, waiting, stderr, next: 0, server: Value::Null }
     }
 
+    /// The process id of the server.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn send(&mut self, message: &Value) {
         self.send_line(&message.to_string());
     }

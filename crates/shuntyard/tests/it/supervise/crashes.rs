@@ -70,6 +70,45 @@ fn death_at_every_place_loses_nothing_and_repeats_nothing() {
 }
 
 #[test]
+fn death_at_every_place_of_a_command_in_place_loses_nothing_and_repeats_nothing() {
+    let yard = Yard::new("places-in-place");
+    // What became of a command whose worker died while it ran is not known.
+    let places = [
+        ("claim", "done"),
+        ("claimed", "done"),
+        ("spawned", "done"),
+        ("start", "done"),
+        ("placed", "blocked"),
+        ("work", "blocked"),
+        ("worked", "done"),
+        ("judge", "done"),
+        ("judged", "done"),
+    ];
+    for (place, ends) in places {
+        let marker = yard.env.root.join(format!("died-{place}"));
+        let command = format!("echo run >> {}/$SHUNTYARD_TASK.txt", yard.env.root.display());
+        let ids = [0, 1].map(|_| yard.add(&["--command", &command, "--in-place"]));
+        let fault = format!("{place}@{}", marker.display());
+        let deadline = Instant::now() + Duration::from_secs(400);
+        let settled = || ids.iter().all(|id| ["done", "blocked"].contains(&yard.phase(id).as_str()));
+        while !settled() || !marker.exists() {
+            assert!(Instant::now() < deadline, "{place}: {:#}", yard.task(&ids[0]));
+            drop(yard.env.run_with(&[("SHUNTYARD_FAULT", &fault)], &["supervise", "--until-idle"]));
+        }
+        // Either may be the one that was at it.
+        let phases = ids.each_ref().map(|id| yard.phase(id));
+        assert!(phases.iter().any(|phase| phase == ends), "{place}: {phases:?}");
+        assert!(phases.iter().any(|phase| phase == "done"), "{place}: {phases:?}");
+        for (id, phase) in ids.iter().zip(&phases) {
+            let ran = std::fs::read_to_string(yard.env.root.join(format!("{id}.txt"))).unwrap_or_default();
+            let never = phase == "blocked" && place == "placed";
+            assert_eq!(ran, if never { "" } else { "run\n" }, "{place}: {id} is {phase}");
+        }
+    }
+    eventually("the workers to be gone", Duration::from_secs(20), || yard.leftovers().is_empty());
+}
+
+#[test]
 fn a_receipt_names_the_commit_that_a_dead_worker_delivered() {
     let yard = Yard::new("delivered-before");
     let [begun, go, died] = ["begun", "go", "died"].map(|name| yard.env.root.join(name));

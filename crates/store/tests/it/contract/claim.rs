@@ -8,11 +8,11 @@ use super::{
 };
 use shuntyard_core::{
     Nano,
-    work::task::{Event, Slot, SlotKind, State, Task, TaskSpec},
+    work::task::{Event, Slot, SlotKind, Task, TaskSpec},
 };
 use shuntyard_store::{
     BatchRecord, Begun, Ceiling, Changed, ErrorKind, Measure, NewAttempt, NewRun, Reserve, RunChange, RunNote,
-    SpendKey, SpendKind, Spent, Store, TaskChange, TaskRecord,
+    SpendKey, SpendKind, Spent, Store, TaskChange,
 };
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -224,23 +224,4 @@ pub async fn what_is_paused_or_blocked_by_then_is_not_claimed(backend: &dyn Back
         assert_eq!(store.change_task(&claim).await.unwrap(), Changed::Stale);
     }
     assert_eq!(tasks::everything(store).await, before);
-}
-
-pub async fn one_that_begins_at_once_has_both_moves_in_its_audit(backend: &dyn Backend) {
-    let store = &*backend.fresh().await;
-    add(store, [bare("t001")]).await;
-    let note = RunNote { started_at: Some(2_500), worktree: Some("/here".into()), ..RunNote::default() };
-    let claim = claim_of(store, "t001", NewRun { note, ..tasks::run() }).await;
-    let claimed = TaskRecord { task: claim.task.clone(), ..read(store, "t001").await };
-    let begun = TaskChange { passed: vec![claim.change], run: claim.run, ..stepped(&claimed, Event::Start) };
-    let running = make(store, &begun).await;
-    assert_eq!((running.version, &running.task.state, running.task.epoch), (2, &State::Running, 1));
-    let events = store.task_events(&id("t001"), 0, 9).await.unwrap();
-    let told: Vec<(&str, &str)> =
-        events.iter().map(|event| (event.kind.as_str(), event.data["event"].as_str().unwrap())).collect();
-    assert_eq!(told, [("task.queued", "add"), ("task.starting", "claim"), ("task.running", "start")]);
-    let run = &store.runs(&id("t001")).await.unwrap()[0];
-    assert_eq!((run.epoch, run.started_at, run.worktree.as_deref()), (1, Some(2_500), Some("/here")));
-    // The same again is not what was read.
-    assert_eq!(store.change_task(&begun).await.unwrap(), Changed::Stale);
 }

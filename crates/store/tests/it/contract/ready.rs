@@ -169,34 +169,3 @@ pub async fn a_paused_batch_rests_until_it_is_resumed(backend: &dyn Backend) {
     assert_eq!(ready(store, None, 0, 9).await.0, ["t003", "t001", "t002"]);
     assert!(!store.batches().await.unwrap()[0].paused);
 }
-
-/// The outlook is what the single questions answer.
-pub async fn an_outlook_tells_what_its_parts_tell(backend: &dyn Backend) {
-    let store = &*backend.fresh().await;
-    let empty = store.outlook(None, 2, 2, "cleared").await.unwrap();
-    assert!(empty.ready.candidates.is_empty() && empty.live.is_empty() && empty.ended.is_empty(), "{empty:?}");
-    assert_eq!((empty.batches, empty.mark), (vec![], None));
-    batch(store, "night").await;
-    batch(store, "zoo").await;
-    store.set_mark("cleared", 77).await.unwrap();
-    store.set_mark("other", 78).await.unwrap();
-    add(store, ["a", "b", "c", "d", "e"].map(|name| of("/r", Some("night"), bare(name)))).await;
-    add(store, ["f", "g", "h", "i", "j"].map(|name| of("/s", None, bare(name)))).await;
-    for name in ["a", "f", "g"] {
-        happen(store, name, Event::Claim).await;
-    }
-    for name in ["b", "h", "i"] {
-        happen(store, name, Event::Claim).await;
-        happen(store, name, Event::Lose { detail: "gone".into() }).await;
-    }
-    for (of_batch, each, ended) in [(None, 1, 2), (None, 9, 9), (Some("night"), 2, 1), (Some("zoo"), 2, 0)] {
-        let told = store.outlook(of_batch, each, ended, "cleared").await.unwrap();
-        assert_eq!(told.ready, store.ready_tasks(of_batch, 0, each).await.unwrap(), "{of_batch:?}");
-        assert_eq!(told.live, store.live_runs().await.unwrap());
-        assert_eq!(told.live.len(), 3);
-        assert_eq!(told.ended, store.ended_runs(ended).await.unwrap());
-        assert_eq!(told.ended.len(), ended.min(3) as usize);
-        assert_eq!(told.batches, store.batches().await.unwrap());
-        assert_eq!(told.mark, Some(77));
-    }
-}

@@ -121,7 +121,6 @@ pub fn run() -> NewRun {
         lease_until: 9_000,
         slots: vec![],
         reserve: None,
-        note: RunNote::default(),
     }
 }
 
@@ -142,7 +141,6 @@ pub fn stepped(record: &TaskRecord, event: Event) -> TaskChange {
         task: after.task,
         version: record.version,
         at: 2_000,
-        passed: vec![],
         change: after.change,
         effects: after.effects,
         run,

@@ -38,7 +38,6 @@ impl Yard {
             task: Task { state, ..record.task },
             version: record.version,
             at: 2,
-            passed: Vec::new(),
             change: Change {
                 event: "test".into(),
                 from: "queued".into(),

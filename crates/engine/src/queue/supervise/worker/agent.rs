@@ -1,10 +1,9 @@
 //! Having the work done: by a model in OpenCode, or by a command.
 
 use super::{
-    Hands, WorkError,
+    WorkError,
     check::{exit_of, variables},
     collect::keep_work,
-    direct,
     ended::Ended,
     life::Life,
     parent::Parent,
@@ -16,11 +15,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     dispatch::{DispatchReport, Options, dispatch},
-    queue::supervise::{
-        contest::left,
-        spawn::log_dir,
-        tidy::{WORKER_MARK, mark_of},
-    },
+    queue::supervise::{contest::left, spawn::log_dir},
 };
 use shuntyard_core::{
     ErrorClass, ModelRef, Nano,
@@ -206,26 +201,17 @@ async fn run_command(context: &Context, record: &TaskRecord, command: &str, plac
         grace: context.config.supervise.grace.0.unwrap_or_default(),
         log: log_dir(context, &task.id).join(format!("{}.out", task.epoch)),
     };
-    let stopped = || Ended::with(End::Stopped { why: life.why_stopped().unwrap_or(Stop::Cancelled) });
-    let checked = match life.hands() {
-        Hands::Own => {
-            let mark = (WORKER_MARK, mark_of(context, &task.id, task.epoch));
-            match direct::run(&check, mark, life.stop()).await.transpose() {
-                Some(checked) => checked,
-                None => return stopped(),
-            }
-        }
-        Hands::Guarded => {
-            let own = context.program.clone();
-            let running = tokio::task::spawn_blocking(move || check.run(&own));
-            tokio::select! {
-                finished = running => match finished {
-                    Ok(checked) => checked,
-                    Err(error) => return Ended::not_started(error.to_string()),
-                },
-                // The process ends soon after this, and with it all that the guard holds.
-                () = life.stop().cancelled() => return stopped(),
-            }
+    let own = context.program.clone();
+    let running = tokio::task::spawn_blocking(move || check.run(&own));
+    let checked = tokio::select! {
+        finished = running => match finished {
+            Ok(checked) => checked,
+            Err(error) => return Ended::not_started(error.to_string()),
+        },
+        // This process ends soon afterwards, and with it all that the guard holds.
+        () = life.stop().cancelled() => {
+            let why = life.why_stopped().unwrap_or(Stop::Cancelled);
+            return Ended::with(End::Stopped { why });
         }
     };
     match checked {

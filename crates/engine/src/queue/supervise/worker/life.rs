@@ -1,6 +1,6 @@
 //! The life of a claim while its worker is at it: the lease is lengthened, and the worker learns when it is over.
 
-use super::{Hands, transcript::Transcript};
+use super::transcript::Transcript;
 use crate::Context;
 use shuntyard_agents::opencode::{Progress, Sink};
 use shuntyard_core::{
@@ -26,7 +26,6 @@ const REMEMBERED: usize = 10_000;
 /// Stops whatever listens to `stop`, once there is a reason to.
 #[derive(Debug)]
 pub(super) struct Life {
-    hands: Hands,
     shared: Arc<Shared>,
     keeping: JoinHandle<()>,
 }
@@ -45,7 +44,7 @@ struct Shared {
 }
 
 impl Life {
-    pub(super) fn begin(context: &Context, id: &TaskId, epoch: i64, hands: Hands) -> Self {
+    pub(super) fn begin(context: &Context, id: &TaskId, epoch: i64) -> Self {
         let shared = Arc::new(Shared {
             stop: CancellationToken::new(),
             done: CancellationToken::new(),
@@ -57,11 +56,7 @@ impl Life {
             transcript: Mutex::new(Transcript::new(context, id, epoch)),
         });
         let keeping = tokio::spawn(keep(context.clone(), id.clone(), epoch, Arc::clone(&shared)));
-        Self { hands, shared, keeping }
-    }
-
-    pub(super) fn hands(&self) -> Hands {
-        self.hands
+        Self { shared, keeping }
     }
 
     /// Ends with the claim, and with a reason to stop.

@@ -10,7 +10,6 @@ mod clean;
 mod collect;
 mod contest;
 mod deliver;
-mod direct;
 mod discard;
 mod ended;
 mod gather;
@@ -19,7 +18,6 @@ mod handed;
 mod life;
 mod merge;
 mod opinion;
-mod output;
 mod parent;
 mod parked;
 mod patch;
@@ -28,9 +26,7 @@ mod prepared;
 mod pull_request;
 mod rebase;
 mod removal;
-mod standby;
 mod start;
-mod talk;
 mod tier;
 mod todo_claim;
 mod transcript;
@@ -38,13 +34,11 @@ mod verify;
 mod workspace;
 
 pub use discard::{Discard, DiscardError, Leftovers, discard, forget_kept, kept_commits, leftovers};
-pub use standby::stand_by;
-pub use talk::OwnTalk;
 pub use verify::{Verified, VerifyError, verify};
 
 pub(crate) use deliver::publish_unfinished;
 pub(crate) use gh::Gh;
-pub(crate) use place::{git, owner_of, started_note, worktrees};
+pub(crate) use place::{git, owner_of, worktrees};
 
 /// Removes what a settled task has left in the file system, as far as nothing is lost by that.
 pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, String> {
@@ -71,6 +65,7 @@ use ended::Ended;
 use handed::Handed;
 use life::Life;
 use opinion::{Opinion, opinion};
+use place::started_note;
 use prepared::{Located, in_workspace, locate};
 use serde_json::Value;
 use shuntyard_core::{
@@ -91,28 +86,9 @@ pub enum WorkError {
     Store(#[from] StoreError),
     #[error("failed to look at this process: {0}")]
     Io(#[from] std::io::Error),
-    #[error("the order `{0}` makes no sense")]
-    Order(String),
     /// The claim was taken over while this worker was at it.
     #[error("the claim is over")]
     Over,
-}
-
-/// How the commands of a worker are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hands {
-    /// Each by a guard of its own.
-    Guarded,
-    /// As children of the worker, which is guarded itself.
-    Own,
-}
-
-/// How a claim came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Carried {
-    ToItsEnd,
-    /// It was stopped: who knows what is left of it.
-    Stopped,
 }
 
 /// Carries a claim from where it stands to its end.
@@ -122,23 +98,17 @@ pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), Work
         return Err(ChangeError::Fenced { task: id.clone(), epoch, now: record.task.epoch }.into());
     }
     let started = begin(context, &record).await?;
-    carry(context, started, Hands::Guarded).await.map(drop)
+    let life = Life::begin(context, id, epoch);
+    let worked = stages(context, started, &life).await;
+    life.end().await;
+    worked
 }
 
-/// Begins what was claimed by another for this process.
+/// Begins what was claimed for this process.
 async fn begin(context: &Context, record: &TaskRecord) -> Result<Box<TaskRecord>, WorkError> {
     let note = RunNote { worker: Some(this_process()?), ..started_note(context, &record.task, now_micros()) };
     fault(context, "start");
     Ok(change_held(context, record, &Event::Start, &With { note, ..With::default() }).await?)
-}
-
-/// Carries what has begun to its end.
-async fn carry(context: &Context, started: Box<TaskRecord>, hands: Hands) -> Result<Carried, WorkError> {
-    let life = Life::begin(context, &started.task.id, started.task.epoch, hands);
-    let worked = stages(context, started, &life).await;
-    let stopped = life.stop().is_cancelled();
-    life.end().await;
-    worked.map(|()| if stopped { Carried::Stopped } else { Carried::ToItsEnd })
 }
 
 async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> Result<(), WorkError> {

@@ -79,7 +79,7 @@ pub(super) fn usual_remote(git: &Git, repository: &Path) -> Result<Option<String
 }
 
 /// What a claim notes when its worker begins.
-pub(crate) fn started_note(context: &Context, task: &Task, now: i64) -> RunNote {
+pub(super) fn started_note(context: &Context, task: &Task, now: i64) -> RunNote {
     RunNote {
         started_at: Some(now),
         lease_until: Some(now.saturating_add(micros(context.config.supervise.lease))),

@@ -1,5 +1,5 @@
-//! What is looked at before anything is begun: who could, who is at work, how much there is room for, and whether
-//! anything may start at all.
+//! The scheduler's snapshot: which tasks could start, which run, how much room there is, and whether anything may start
+//! at all. It is advisory: a claim checks again in its own transaction.
 
 use super::change::ChangeError;
 use crate::Context;
@@ -8,42 +8,38 @@ use shuntyard_core::{
     work::task::{Breaker, Ending, Limits, Live, Pressure, breaker, room},
 };
 use shuntyard_host::{clock::now_micros, load};
-use shuntyard_store::{BatchRecord, Ready, RunRecord};
+use shuntyard_store::{BatchRecord, Ready};
 use std::collections::BTreeMap;
 
 /// The mark under which a person clears the breaker.
 pub const BREAKER_CLEARED: &str = "breaker.cleared";
 
 #[derive(Debug)]
-pub(super) struct Outlook {
+pub(super) struct Snapshot {
     pub(super) ready: Ready,
     pub(super) live: Vec<Live>,
     pub(super) batches: Vec<BatchRecord>,
     pub(super) breaker: Breaker,
 }
 
-/// The first `each` of every line, with all that it takes to decide between them.
-pub(super) async fn outlook(context: &Context, batch: Option<&str>, each: u32) -> Result<Outlook, ChangeError> {
-    let told = context.store.outlook(batch, each, ends_that_count(context), BREAKER_CLEARED).await?;
-    Ok(Outlook {
-        breaker: breaker_of(context, &told.ended, told.mark),
-        live: told.live.iter().map(live_of).collect(),
-        ready: told.ready,
-        batches: told.batches,
+/// The first `each` of every lane, with what decides between them.
+pub(super) async fn snapshot(context: &Context, batch: Option<&str>, each: u32) -> Result<Snapshot, ChangeError> {
+    // In this order: a task that another supervisor claims in between is in neither, and at worst a claim is refused. If
+    // it were in both, it would take two places, and nothing would ask for another pass.
+    let live = live_now(context).await?;
+    Ok(Snapshot {
+        live,
+        ready: context.store.ready_tasks(batch, 0, each).await?,
+        batches: context.store.batches().await?,
+        breaker: breaker_now(context).await?,
     })
 }
 
 pub(super) async fn live_now(context: &Context) -> Result<Vec<Live>, ChangeError> {
-    Ok(context.store.live_runs().await?.iter().map(live_of).collect())
-}
-
-fn live_of(run: &RunRecord) -> Live {
-    Live {
-        repository: run.repository.clone(),
-        batch: run.batch.clone(),
-        parent: run.parent.clone(),
-        model: run.model.clone(),
-    }
+    let runs = context.store.live_runs().await?.into_iter();
+    let live =
+        runs.map(|run| Live { repository: run.repository, batch: run.batch, parent: run.parent, model: run.model });
+    Ok(live.collect())
 }
 
 pub(super) async fn limits_of(context: &Context, batches: &[BatchRecord]) -> Limits {
@@ -79,24 +75,20 @@ fn whole_percent(percent: f64) -> u32 {
 }
 
 pub(super) async fn breaker_now(context: &Context) -> Result<Breaker, ChangeError> {
+    let settings = &context.config.supervise;
     let ended = context.store.ended_runs(ends_that_count(context)).await?;
-    Ok(breaker_of(context, &ended, context.store.mark(BREAKER_CLEARED).await?))
+    let endings: Vec<Ending> = ended
+        .iter()
+        // One that was lost or stopped has not shown anything about the environment.
+        .filter(|run| matches!(run.outcome.as_deref(), Some("approved" | "refused")))
+        .filter_map(|run| Some(Ending { at: run.ended_at?, failure: run.failure_mode }))
+        .collect();
+    let cleared = context.store.mark(BREAKER_CLEARED).await?.unwrap_or(i64::MIN);
+    Ok(breaker(&endings, settings.breaker_failures, micros(settings.breaker_pause), cleared, now_micros()))
 }
 
 /// Among the last so many are enough that show something.
 fn ends_that_count(context: &Context) -> u32 {
     let most = u32::try_from(context.config.supervise.breaker_failures).unwrap_or(u32::MAX).max(1);
     most.saturating_mul(4)
-}
-
-fn breaker_of(context: &Context, ended: &[RunRecord], cleared: Option<i64>) -> Breaker {
-    let settings = &context.config.supervise;
-    let endings: Vec<Ending> = ended
-        .iter()
-        // One that was lost or stopped has not shown anything about its surroundings.
-        .filter(|run| matches!(run.outcome.as_deref(), Some("approved" | "refused")))
-        .filter_map(|run| Some(Ending { at: run.ended_at?, failure: run.failure_mode }))
-        .collect();
-    let pause = micros(settings.breaker_pause);
-    breaker(&endings, settings.breaker_failures, pause, cleared.unwrap_or(i64::MIN), now_micros())
 }
