@@ -1,8 +1,8 @@
 //! The ledger's rows, as values: what was spent, what is set aside for work under way, and the rules of
 //! a budget. What a rule means is decided elsewhere; here it is only kept.
 
-use shuntyard_core::Nano;
 pub use shuntyard_core::limits::{Key as SpendKey, Kind as SpendKind};
+use shuntyard_core::{Nano, word_enum};
 use std::ops::Add;
 
 /// How long one row of the rollup lasts, in microseconds: a quarter of an hour. Every offset from UTC in use is
