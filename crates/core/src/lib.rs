@@ -2,10 +2,15 @@
 //!
 //! Every rule here is a function of its arguments, so that it can be tested with a table.
 
+// First, because the other modules use its macro.
+#[macro_use]
+pub mod words;
+
 mod check;
 pub mod compare;
 pub mod experience;
 pub mod limits;
+mod markdown;
 pub mod roles;
 pub mod routing;
 pub mod settings;

@@ -1,10 +1,8 @@
 //! The ledger's rows, as values: what was spent, what is set aside for work under way, and the rules of
 //! a budget. What a rule means is decided elsewhere; here it is only kept.
 
-use crate::words::words;
-use serde::{Deserialize, Serialize};
-use shuntyard_core::Nano;
 pub use shuntyard_core::limits::{Key as SpendKey, Kind as SpendKind};
+use shuntyard_core::{Nano, word_enum};
 use std::ops::Add;
 
 /// How long one row of the rollup lasts, in microseconds: a quarter of an hour. Every offset from UTC in use is
@@ -52,13 +50,13 @@ impl Add for Spent {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// In nano-dollars.
-    Cost,
-    Attempts,
-    Tokens,
+word_enum! {
+    pub enum Measure {
+        /// In nano-dollars.
+        Cost = "cost",
+        Attempts = "attempts",
+        Tokens = "tokens",
+    }
 }
 
 /// What a reservation may not pass: what is settled in the window, what is reserved by all that run, and
@@ -109,19 +107,16 @@ pub struct NewSpend {
     pub spent: Spent,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GroupBy {
-    Provider,
-    Tier,
-    Model,
-    Bucket,
-    Task,
-    Batch,
+word_enum! {
+    pub enum GroupBy {
+        Provider = "provider",
+        Tier = "tier",
+        Model = "model",
+        Bucket = "bucket",
+        Task = "task",
+        Batch = "batch",
+    }
 }
-
-words!(Measure { Cost => "cost", Attempts => "attempts", Tokens => "tokens" });
-words!(GroupBy { Provider => "provider", Tier => "tier", Model => "model", Bucket => "bucket", Task => "task", Batch => "batch" });
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,6 @@ mod record;
 pub mod sqlite;
 mod task;
 mod tasks;
-mod words;
 
 pub use budget::{Alert, Billing, BudgetPeriod, BudgetRule, NewPeriod, PeriodUnit};
 pub use contests::{ContestRecord, Contests};

@@ -1,12 +1,11 @@
 //! Outcomes: how work ended, kept one by one and counted by week, so that what was learned is read without going
 //! through the past.
 
-use crate::words::words;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, ErrorClass, Nano,
     experience::{Evidence, FailureMode, Verdict},
+    word_enum,
 };
 
 /// A week, in microseconds. Weeks are counted from the Unix epoch.
@@ -98,14 +97,12 @@ pub struct OutcomeFilter {
     pub limit: u32,
 }
 
-/// How outcomes are sorted when a part of them is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutcomeOrder {
-    /// By id, the oldest first.
-    Oldest,
-    /// By time, the newest first; `after` is ignored.
-    Newest,
+word_enum! {
+    /// How outcomes are sorted when a part of them is wanted.
+    pub enum OutcomeOrder {
+        /// By id, the oldest first.
+        Oldest = "oldest",
+        /// By time, the newest first; `after` is ignored.
+        Newest = "newest",
+    }
 }
-
-words!(OutcomeOrder { Oldest => "oldest", Newest => "newest" });

@@ -1,9 +1,11 @@
 //! The rows, as values. The words of their states are what every database stores.
 
-use crate::{NewOutcome, ledger::Reserve, words::words};
+use crate::{NewOutcome, ledger::Reserve};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shuntyard_core::{DispatchId, ErrorClass, Nano, ServerId, Usage, routing::HealthStatus, values::Trigger};
+use shuntyard_core::{
+    DispatchId, ErrorClass, Nano, ServerId, Usage, routing::HealthStatus, values::Trigger, word_enum,
+};
 
 /// The process that answers for a row: a pid alone can be reused, pid and start time cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,16 +47,16 @@ pub struct NewAttempt {
     pub reserve: Option<Reserve>,
 }
 
-/// Where a dispatch, or one attempt of it, stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    Running,
-    Ok,
-    Error,
-    Timeout,
-    /// Its process died; what it spent was read back later.
-    Abandoned,
+word_enum! {
+    /// Where a dispatch, or one attempt of it, stands.
+    pub enum RunStatus {
+        Running = "running",
+        Ok = "ok",
+        Error = "error",
+        Timeout = "timeout",
+        /// Its process died; what it spent was read back later.
+        Abandoned = "abandoned",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -131,19 +133,19 @@ pub struct DispatchRecord {
     pub attempts: Vec<AttemptRecord>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionState {
-    /// Belongs to a running dispatch.
-    Open,
-    /// May be used again.
-    Kept,
-    /// To be kept, and a dispatch is using it now.
-    InUse,
-    /// Done with; the keeper of its server deletes it when the server has nothing better to do.
-    Doomed,
-    Archived,
-    Deleted,
+word_enum! {
+    pub enum SessionState {
+        /// Belongs to a running dispatch.
+        Open = "open",
+        /// May be used again.
+        Kept = "kept",
+        /// To be kept, and a dispatch is using it now.
+        InUse = "in_use",
+        /// Done with; the keeper of its server deletes it when the server has nothing better to do.
+        Doomed = "doomed",
+        Archived = "archived",
+        Deleted = "deleted",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,15 +160,15 @@ pub struct SessionRecord {
     pub used_at: i64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ServerState {
-    Starting,
-    Ready,
-    /// Finishes what it has and takes nothing new.
-    Draining,
-    /// Did not start, or was given up; `problem` says why.
-    Failed,
+word_enum! {
+    pub enum ServerState {
+        Starting = "starting",
+        Ready = "ready",
+        /// Finishes what it has and takes nothing new.
+        Draining = "draining",
+        /// Did not start, or was given up; `problem` says why.
+        Failed = "failed",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,14 +199,14 @@ pub struct Lease {
     pub at: i64,
 }
 
-/// How a provider's health came to be known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthSource {
-    /// It was asked for that reason only.
-    Probe,
-    /// Work that went to it succeeded or failed.
-    Dispatch,
+word_enum! {
+    /// How a provider's health came to be known.
+    pub enum HealthSource {
+        /// It was asked for that reason only.
+        Probe = "probe",
+        /// Work that went to it succeeded or failed.
+        Dispatch = "dispatch",
+    }
 }
 
 /// What the newest look at a provider found.
@@ -242,17 +244,6 @@ pub struct Event {
     pub subject: String,
     pub data: Value,
 }
-
-words!(RunStatus {
-    Running => "running",
-    Ok => "ok",
-    Error => "error",
-    Timeout => "timeout",
-    Abandoned => "abandoned",
-});
-words!(SessionState { Open => "open", Kept => "kept", InUse => "in_use", Doomed => "doomed", Archived => "archived", Deleted => "deleted" });
-words!(ServerState { Starting => "starting", Ready => "ready", Draining => "draining", Failed => "failed" });
-words!(HealthSource { Probe => "probe", Dispatch => "dispatch" });
 
 #[cfg(test)]
 mod tests {

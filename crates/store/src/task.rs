@@ -3,12 +3,12 @@
 //! A task changes only by [`TaskChange`]: the new task, its audit row, its run and what is to be done outside are
 //! written in one transaction, and only when nobody was faster.
 
-use crate::{Owner, Reserve, words::words};
-use serde::{Deserialize, Serialize};
+use crate::{Owner, Reserve};
 use serde_json::Value;
 use shuntyard_core::{
     DispatchId, Nano,
     experience::FailureMode,
+    word_enum,
     work::task::{Candidate, Change, Effect, Phase, Slot, Task, TaskId},
 };
 
@@ -192,11 +192,9 @@ pub struct Ready {
     pub more: More,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum More {
-    Yes,
-    No,
+word_enum! {
+    pub enum More {
+        Yes = "yes",
+        No = "no",
+    }
 }
-
-words!(More { Yes => "yes", No => "no" });

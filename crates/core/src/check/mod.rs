@@ -249,7 +249,7 @@ impl Config {
         }
         for (sign, points) in &classifier.signs {
             for task_type in points.keys() {
-                let key = format!("classifier.signs.{}.{task_type}", sign.key());
+                let key = format!("classifier.signs.{}.{task_type}", sign.as_str());
                 refer(faults, key, task_type, "task type", &task_types);
             }
         }

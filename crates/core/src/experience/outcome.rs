@@ -11,46 +11,26 @@ pub enum Verdict {
     Failure,
 }
 
-/// Why work failed, as far as it matters for what to do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum FailureMode {
-    /// It may work in a moment, unchanged.
-    Transient,
-    /// A limit was reached: quota, money, memory.
-    Resource,
-    /// Something around it is not as it should be: a key, a program, a server.
-    Environment,
-    /// The model did not manage.
-    Logic,
-    /// Something has to happen first that the model cannot do.
-    Blocked,
-    /// Nobody can say what was wanted.
-    Ambiguous,
+word_enum! {
+    /// Why work failed, as far as it matters for what to do next.
+    #[derive(Hash)]
+    pub enum FailureMode {
+        /// It may work in a moment, unchanged.
+        Transient = "TRANSIENT",
+        /// A limit was reached: quota, money, memory.
+        Resource = "RESOURCE",
+        /// Something around it is not as it should be: a key, a program, a server.
+        Environment = "ENVIRONMENT",
+        /// The model did not manage.
+        Logic = "LOGIC",
+        /// Something has to happen first that the model cannot do.
+        Blocked = "BLOCKED",
+        /// Nobody can say what was wanted.
+        Ambiguous = "AMBIGUOUS",
+    }
 }
 
 impl FailureMode {
-    pub const ALL: [Self; 6] =
-        [Self::Transient, Self::Resource, Self::Environment, Self::Logic, Self::Blocked, Self::Ambiguous];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Transient => "TRANSIENT",
-            Self::Resource => "RESOURCE",
-            Self::Environment => "ENVIRONMENT",
-            Self::Logic => "LOGIC",
-            Self::Blocked => "BLOCKED",
-            Self::Ambiguous => "AMBIGUOUS",
-        }
-    }
-
-    /// In any case of letters, as people write it.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str().eq_ignore_ascii_case(text))
-    }
-
     /// Whether it says anything about what the model can do.
     #[must_use]
     pub fn counts(self) -> bool {
@@ -107,41 +87,24 @@ pub enum Deadline {
     Whole,
 }
 
-/// What a verdict rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// An answer came. Whether it is any good, nobody has looked.
-    Answered,
-    /// The answer fits its schema, in form.
-    Structured,
-    /// A person said so.
-    Reported,
-    /// Another model compared and said so.
-    Judged,
-    /// A command was run and showed it.
-    Verified,
+word_enum! {
+    /// What a verdict rests on.
+    #[derive(PartialOrd, Ord)]
+    pub enum Evidence {
+        /// An answer came. Whether it is any good, nobody has looked.
+        Answered = "answered",
+        /// The answer fits its schema, in form.
+        Structured = "structured",
+        /// A person said so.
+        Reported = "reported",
+        /// Another model compared and said so.
+        Judged = "judged",
+        /// A command was run and showed it.
+        Verified = "verified",
+    }
 }
 
 impl Evidence {
-    pub const ALL: [Self; 5] = [Self::Answered, Self::Structured, Self::Reported, Self::Judged, Self::Verified];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Structured => "structured",
-            Self::Reported => "reported",
-            Self::Judged => "judged",
-            Self::Verified => "verified",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|evidence| evidence.as_str() == text)
-    }
-
     /// Whether a success that rests on it shows that the work was good, and not only that there was some.
     #[must_use]
     pub fn is_proof(self) -> bool {

@@ -5,34 +5,15 @@ use crate::Nano;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a limit is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Overall,
-    Provider,
-    Tier,
-    Batch,
-    Task,
-}
-
-impl Kind {
-    pub const ALL: [Self; 5] = [Self::Overall, Self::Provider, Self::Tier, Self::Batch, Self::Task];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Overall => "overall",
-            Self::Provider => "provider",
-            Self::Tier => "tier",
-            Self::Batch => "batch",
-            Self::Task => "task",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+word_enum! {
+    /// What a limit is about.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Kind {
+        Overall = "overall",
+        Provider = "provider",
+        Tier = "tier",
+        Batch = "batch",
+        Task = "task",
     }
 }
 
@@ -73,60 +54,28 @@ impl fmt::Display for Key {
     }
 }
 
-/// How a provider is paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Billing {
-    /// For each token.
-    #[default]
-    Token,
-    /// For a time, with an allowance.
-    Subscription,
-}
-
-impl Billing {
-    pub const ALL: [Self; 2] = [Self::Token, Self::Subscription];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Token => "token",
-            Self::Subscription => "subscription",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|billing| billing.as_str() == text)
+word_enum! {
+    /// How a provider is paid.
+    #[derive(Default)]
+    pub enum Billing {
+        /// For each token.
+        #[default]
+        Token = "token",
+        /// For a time, with an allowance.
+        Subscription = "subscription",
     }
 }
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    Usd,
-    Requests,
-    Tokens,
+word_enum! {
+    /// What is counted.
+    pub enum Unit {
+        Usd = "usd",
+        Requests = "requests",
+        Tokens = "tokens",
+    }
 }
 
 impl Unit {
-    pub const ALL: [Self; 3] = [Self::Usd, Self::Requests, Self::Tokens];
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.as_str() == text)
-    }
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Usd => "usd",
-            Self::Requests => "requests",
-            Self::Tokens => "tokens",
-        }
-    }
-
     /// An amount as people read it.
     #[must_use]
     pub fn show(self, amount: i64) -> String {

@@ -4,40 +4,20 @@
 
 use crate::values::Trigger;
 use crate::{ErrorClass, ModelRef};
-use serde::{Deserialize, Serialize};
 use std::{cmp::Ordering, fmt};
 
-/// What the last look at a provider found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthStatus {
-    Available,
-    Unavailable,
-    RateLimited,
-    KeyInvalid,
-    KeyMissing,
+word_enum! {
+    /// What the last look at a provider found.
+    pub enum HealthStatus {
+        Available = "available",
+        Unavailable = "unavailable",
+        RateLimited = "rate_limited",
+        KeyInvalid = "key_invalid",
+        KeyMissing = "key_missing",
+    }
 }
 
 impl HealthStatus {
-    pub const ALL: [Self; 5] =
-        [Self::Available, Self::Unavailable, Self::RateLimited, Self::KeyInvalid, Self::KeyMissing];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Unavailable => "unavailable",
-            Self::RateLimited => "rate_limited",
-            Self::KeyInvalid => "key_invalid",
-            Self::KeyMissing => "key_missing",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text)
-    }
-
     /// What a failure says of its provider; `None` when it says nothing, as with an answer that was cut off.
     #[must_use]
     pub fn after(class: ErrorClass) -> Option<Self> {

@@ -2,7 +2,6 @@
 
 use super::{Model, Models, RouteError};
 use crate::{ModelRef, values::nearest::nearest};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,36 +13,19 @@ pub struct Catalogue {
     pub small_model: Option<ModelRef>,
 }
 
-/// Where OpenCode has a provider from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// The user's OpenCode configuration describes it.
-    Config,
-    /// OpenCode itself or a plugin set it up, as with a login by browser.
-    Custom,
-    /// A variable of the environment holds its key.
-    Env,
-    /// The public catalogue describes it; only a stored key makes it usable.
-    #[default]
-    Api,
-}
-
-impl Source {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Config => "config",
-            Self::Custom => "custom",
-            Self::Env => "env",
-            Self::Api => "api",
-        }
-    }
-
-    /// OpenCode's word for it; a word that we do not know promises nothing.
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
-        [Self::Config, Self::Custom, Self::Env].into_iter().find(|source| source.as_str() == text).unwrap_or(Self::Api)
+word_enum! {
+    /// Where OpenCode has a provider from.
+    #[derive(Default)]
+    pub enum Source {
+        /// The user's OpenCode configuration describes it.
+        Config = "config",
+        /// OpenCode itself or a plugin set it up, as with a login by browser.
+        Custom = "custom",
+        /// A variable of the environment holds its key.
+        Env = "env",
+        /// The public catalogue describes it; only a stored key makes it usable.
+        #[default]
+        Api = "api",
     }
 }
 

@@ -1,5 +1,6 @@
 //! The day on which a model came out, kept in place: a decision reads thousands of them.
 
+use jiff::civil::{Date, date};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -33,33 +34,24 @@ impl ReleaseDate {
     }
 }
 
-fn days_of(text: &[u8]) -> Option<i32> {
-    let mut parts = text.split(|byte| *byte == b'-').map(number);
+fn days_of(text: &str) -> Option<i32> {
+    let mut parts = text.split('-').map(|part| part.parse::<i16>().ok());
     let year = parts.next().flatten().filter(|year| (1970..=2999).contains(year))?;
-    let month = parts.next().map_or(Some(1), |month| month.filter(|month| (1..=12).contains(month)))?;
-    let day = parts.next().map_or(Some(1), |day| day.filter(|day| (1..=31).contains(day)))?;
-    // Years that begin in March, so that the leap day is the last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year / 4 - year / 100 + year / 400;
-    Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 1 - 719_468)
-}
-
-/// A number of a few digits and nothing else.
-fn number(digits: &[u8]) -> Option<i32> {
-    let fits = (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    fits.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i32::from(digit - b'0')))
+    let mut part = || parts.next().map_or(Some(1), |part| i8::try_from(part?).ok());
+    let released = Date::new(year, part()?, part()?).ok()?;
+    i32::try_from(released.duration_since(date(1970, 1, 1)).as_hours() / 24).ok()
 }
 
 impl From<&str> for ReleaseDate {
     /// What cannot be a date is nothing.
     fn from(text: &str) -> Self {
         let is_date = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-        let mut date = Self::default();
+        let mut kept = Self::default();
         if text.len() <= LONGEST && text.bytes().all(is_date) {
-            date.text[..text.len()].copy_from_slice(text.as_bytes());
-            date.days = days_of(text.as_bytes());
+            kept.text[..text.len()].copy_from_slice(text.as_bytes());
+            kept.days = days_of(text);
         }
-        date
+        kept
     }
 }
 
@@ -105,6 +97,8 @@ mod tests {
             ("2026-11-15", "2026-11-15", Some(20772)),
             ("2026-11", "2026-11", Some(20758)),
             ("2026-13-01", "2026-13-01", None),
+            ("2026-02-30", "2026-02-30", None),
+            ("2026--1", "2026--1", None),
             ("", "", None),
             ("soon", "", None),
             ("2026-11-15T00:00", "", None),

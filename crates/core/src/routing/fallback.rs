@@ -29,24 +29,13 @@ pub enum Exchange {
     Asked,
 }
 
-/// Who laid down the order of what is tried next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChainOrigin {
-    Agent,
-    Tier,
-    Default,
-    BuiltIn,
-}
-
-impl ChainOrigin {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Tier => "tier",
-            Self::Default => "default",
-            Self::BuiltIn => "built-in",
-        }
+word_enum! {
+    /// Who laid down the order of what is tried next.
+    pub enum ChainOrigin {
+        Agent = "agent",
+        Tier = "tier",
+        Default = "default",
+        BuiltIn = "built-in",
     }
 }
 

@@ -2,36 +2,16 @@
 
 use super::ReleaseDate;
 use crate::values::money::Price;
-use serde::{Deserialize, Serialize};
 
-/// How far a model's maker stands by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    #[default]
-    Active,
-    Beta,
-    Alpha,
-    Deprecated,
-}
-
-impl Status {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Beta => "beta",
-            Self::Alpha => "alpha",
-            Self::Deprecated => "deprecated",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
-        [Self::Beta, Self::Alpha, Self::Deprecated]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .unwrap_or_default()
+word_enum! {
+    /// How far a model's maker stands by it.
+    #[derive(PartialOrd, Ord, Default)]
+    pub enum Status {
+        #[default]
+        Active = "active",
+        Beta = "beta",
+        Alpha = "alpha",
+        Deprecated = "deprecated",
     }
 }
 

@@ -25,41 +25,21 @@ pub enum Rule {
     Default,
 }
 
-/// The part of the decision that a step of the trace belongs to, in the order in which they are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Step {
-    Contest,
-    Explicit,
-    Agent,
-    Pattern,
-    Classifier,
-    Default,
-    Tier,
-    Tag,
-    Score,
-    Budget,
-    Availability,
-    Fallback,
-}
-
-impl Step {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Contest => "contest",
-            Self::Explicit => "explicit",
-            Self::Agent => "agent",
-            Self::Pattern => "pattern",
-            Self::Classifier => "classifier",
-            Self::Default => "default",
-            Self::Tier => "tier",
-            Self::Tag => "tag",
-            Self::Score => "score",
-            Self::Budget => "budget",
-            Self::Availability => "availability",
-            Self::Fallback => "fallback",
-        }
+word_enum! {
+    /// The part of the decision that a step of the trace belongs to, in the order in which they are taken.
+    pub enum Step {
+        Contest = "contest",
+        Explicit = "explicit",
+        Agent = "agent",
+        Pattern = "pattern",
+        Classifier = "classifier",
+        Default = "default",
+        Tier = "tier",
+        Tag = "tag",
+        Score = "score",
+        Budget = "budget",
+        Availability = "availability",
+        Fallback = "fallback",
     }
 }
 

@@ -10,23 +10,11 @@ pub struct AgentGroups {
     pub low_model: String,
 }
 
-/// A group of agents that get the same model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentGroup {
-    Med,
-    Low,
-}
-
-impl AgentGroup {
-    pub const ALL: [Self; 2] = [Self::Med, Self::Low];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Med => "med",
-            Self::Low => "low",
-        }
+word_enum! {
+    /// A group of agents that get the same model.
+    pub enum AgentGroup {
+        Med = "med",
+        Low = "low",
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{
     TaskId, TaskLine,
-    lines::{Line, lines},
     outline::{Heading, Outline},
 };
+use crate::markdown::{Line, lines};
 use std::{
     collections::{HashMap, HashSet},
     fmt,

@@ -14,7 +14,6 @@ mod edit;
 mod field;
 mod hidden;
 mod id;
-mod lines;
 mod moment;
 mod outline;
 mod pickup;

@@ -1,6 +1,9 @@
 //! Dates as a task line has them: `2026-11-16`, or `2026-11-16T04:00:00Z`. Anything else is no date, and never a guess.
 
+use jiff::civil::{Date, Time, date};
+
 const DAY: i64 = 86_400 * 1_000_000;
+const EPOCH: Date = date(1970, 1, 1);
 
 /// A day or an instant, in microseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +18,20 @@ pub enum Moment {
 impl Moment {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (date, rest) = text.split_at_checked(10)?;
-        let starts = days(date)? * DAY;
-        if rest.is_empty() {
-            return Some(Self::Day { starts });
-        }
-        let time = rest.strip_prefix('T')?.strip_suffix('Z')?;
-        let (clock, fraction) = match time.split_once('.') {
-            Some((clock, digits)) => (clock, micros(digits)?),
-            None => (time, 0),
+        let starts = midnight(text.get(..10)?)?;
+        let Some(clock) = text[10..].strip_prefix('T') else {
+            return text[10..].is_empty().then_some(Self::Day { starts });
         };
-        Some(Self::Exact(starts + seconds(clock)? * 1_000_000 + fraction))
+        let clock = clock.strip_suffix('Z')?;
+        let (seconds, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+        let has_two_digits = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+        // A leap second is no instant that a clock of ours shows.
+        if seconds.split(':').filter(|part| has_two_digits(part)).count() != 3 || seconds.ends_with(":60") {
+            return None;
+        }
+        let time: Time = format!("{seconds}.{fraction}").parse().ok()?;
+        let since = time.duration_since(Time::midnight()).as_micros();
+        Some(Self::Exact(starts + i64::try_from(since).ok()?))
     }
 
     /// The last instant that may be meant.
@@ -38,52 +44,15 @@ impl Moment {
     }
 }
 
-/// Days since the epoch of `2026-11-16`.
-fn days(date: &str) -> Option<i64> {
-    let [year, month, day] = parts(date, '-', [4, 2, 2])?;
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let length = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if year < 1970 || !(1..=length).contains(&day) {
-        return None;
-    }
-    // Years that begin in March, so that the leap day is the last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year / 4 - year / 100 + year / 400;
-    Some(year * 365 + leaps + (153 * month + 2) / 5 + day - 1 - 719_468)
-}
-
-/// Seconds since midnight of `04:00:00`.
-fn seconds(clock: &str) -> Option<i64> {
-    let [hour, minute, second] = parts(clock, ':', [2, 2, 2])?;
-    (hour < 24 && minute < 60 && second < 60).then_some(hour * 3600 + minute * 60 + second)
-}
-
-/// Of a fraction of a second, as many digits as a microsecond has.
-fn micros(digits: &str) -> Option<i64> {
-    if !(1..=9).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    format!("{digits:0<6}").get(..6)?.parse().ok()
-}
-
-/// Three numbers with exactly these many digits.
-fn parts(text: &str, separator: char, widths: [usize; 3]) -> Option<[i64; 3]> {
-    let mut split = text.split(separator);
-    let mut numbers = [0; 3];
-    for (number, width) in numbers.iter_mut().zip(widths) {
-        let part = split.next()?;
-        if part.len() != width || !part.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        *number = part.parse().ok()?;
-    }
-    split.next().is_none().then_some(numbers)
+/// The first instant of a day such as `2026-11-16`. jiff alone would take other ways to write a day, too.
+fn midnight(day: &str) -> Option<i64> {
+    let is_plain = day.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    let date: Date = day.parse().ok().filter(|_| is_plain)?;
+    let since = date.duration_since(EPOCH).as_micros();
+    i64::try_from(since).ok().filter(|since| *since >= 0)
 }
 
 #[cfg(test)]

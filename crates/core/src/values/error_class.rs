@@ -1,92 +1,36 @@
 //! The closed list of ways in which work can fail, each with what it means for the next try.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What went wrong, as scripts and fallback rules see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorClass {
-    AuthMissing,
-    AuthInvalid,
-    ModelNotFound,
-    ProviderNotConnected,
-    RateLimited,
-    QuotaExhausted,
-    Overloaded,
-    Timeout,
-    ServerError,
-    Network,
-    EmptyResponse,
-    Truncated,
-    ContentFiltered,
-    ContextOverflow,
-    StructuredOutputFailed,
-    PermissionWaiting,
-    CapabilityMissing,
-    BudgetRefused,
-    Cancelled,
-    OpencodeMissing,
-    OpencodeUnhealthy,
+word_enum! {
+    /// What went wrong, as scripts and fallback rules see it.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum ErrorClass {
+        AuthMissing = "auth_missing",
+        AuthInvalid = "auth_invalid",
+        ModelNotFound = "model_not_found",
+        ProviderNotConnected = "provider_not_connected",
+        RateLimited = "rate_limited",
+        QuotaExhausted = "quota_exhausted",
+        Overloaded = "overloaded",
+        Timeout = "timeout",
+        ServerError = "server_error",
+        Network = "network",
+        EmptyResponse = "empty_response",
+        Truncated = "truncated",
+        ContentFiltered = "content_filtered",
+        ContextOverflow = "context_overflow",
+        StructuredOutputFailed = "structured_output_failed",
+        PermissionWaiting = "permission_waiting",
+        CapabilityMissing = "capability_missing",
+        BudgetRefused = "budget_refused",
+        Cancelled = "cancelled",
+        OpencodeMissing = "opencode_missing",
+        OpencodeUnhealthy = "opencode_unhealthy",
+    }
 }
 
 impl ErrorClass {
-    pub const ALL: [Self; 21] = [
-        Self::AuthMissing,
-        Self::AuthInvalid,
-        Self::ModelNotFound,
-        Self::ProviderNotConnected,
-        Self::RateLimited,
-        Self::QuotaExhausted,
-        Self::Overloaded,
-        Self::Timeout,
-        Self::ServerError,
-        Self::Network,
-        Self::EmptyResponse,
-        Self::Truncated,
-        Self::ContentFiltered,
-        Self::ContextOverflow,
-        Self::StructuredOutputFailed,
-        Self::PermissionWaiting,
-        Self::CapabilityMissing,
-        Self::BudgetRefused,
-        Self::Cancelled,
-        Self::OpencodeMissing,
-        Self::OpencodeUnhealthy,
-    ];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AuthMissing => "auth_missing",
-            Self::AuthInvalid => "auth_invalid",
-            Self::ModelNotFound => "model_not_found",
-            Self::ProviderNotConnected => "provider_not_connected",
-            Self::RateLimited => "rate_limited",
-            Self::QuotaExhausted => "quota_exhausted",
-            Self::Overloaded => "overloaded",
-            Self::Timeout => "timeout",
-            Self::ServerError => "server_error",
-            Self::Network => "network",
-            Self::EmptyResponse => "empty_response",
-            Self::Truncated => "truncated",
-            Self::ContentFiltered => "content_filtered",
-            Self::ContextOverflow => "context_overflow",
-            Self::StructuredOutputFailed => "structured_output_failed",
-            Self::PermissionWaiting => "permission_waiting",
-            Self::CapabilityMissing => "capability_missing",
-            Self::BudgetRefused => "budget_refused",
-            Self::Cancelled => "cancelled",
-            Self::OpencodeMissing => "opencode_missing",
-            Self::OpencodeUnhealthy => "opencode_unhealthy",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.as_str() == text)
-    }
-
     /// Whether the same request may succeed later, unchanged.
     #[must_use]
     pub fn retryable(self) -> bool {

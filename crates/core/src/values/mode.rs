@@ -3,26 +3,15 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How the prompt is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// One answer, no tools.
-    Text,
-    /// Tools, in the working directory, over several steps.
-    Agent,
-    /// One of the user's own OpenCode commands.
-    Command,
-}
-
-impl Mode {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Agent => "agent",
-            Self::Command => "command",
-        }
+word_enum! {
+    /// How the prompt is run.
+    pub enum Mode {
+        /// One answer, no tools.
+        Text = "text",
+        /// Tools, in the working directory, over several steps.
+        Agent = "agent",
+        /// One of the user's own OpenCode commands.
+        Command = "command",
     }
 }
 
@@ -51,27 +40,12 @@ pub enum Capability {
     Structured,
 }
 
-/// Where a worker lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Backend {
-    /// In a session on a server that others use too.
-    Agent,
-    /// On a server of its own.
-    Server,
-}
-
-impl Backend {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Server => "server",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Agent, Self::Server].into_iter().find(|backend| backend.as_str() == text)
+word_enum! {
+    /// Where a worker lives.
+    pub enum Backend {
+        /// In a session on a server that others use too.
+        Agent = "agent",
+        /// On a server of its own.
+        Server = "server",
     }
 }

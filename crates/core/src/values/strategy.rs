@@ -1,34 +1,21 @@
 //! How the attempts of a task follow each other.
 
-use serde::{Deserialize, Serialize};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Strategy {
-    /// The model that is chosen for the task; after failures another attempt there, then stronger tiers.
-    #[default]
-    Auto,
-    /// The cheapest tier first. Every failure of the model goes to the next stronger one.
-    Cascade,
-    /// One model for every attempt, and no other tier.
-    Direct,
-    /// The strongest tier from the start.
-    Best,
+word_enum! {
+    #[derive(Default)]
+    pub enum Strategy {
+        /// The model that is chosen for the task; after failures another attempt there, then stronger tiers.
+        #[default]
+        Auto = "auto",
+        /// The cheapest tier first. Every failure of the model goes to the next stronger one.
+        Cascade = "cascade",
+        /// One model for every attempt, and no other tier.
+        Direct = "direct",
+        /// The strongest tier from the start.
+        Best = "best",
+    }
 }
 
 impl Strategy {
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Cascade, Self::Direct, Self::Best];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Cascade => "cascade",
-            Self::Direct => "direct",
-            Self::Best => "best",
-        }
-    }
-
     /// The tier that the first attempt goes to, when the strategy says that; `tiers` are from the weakest to the
     /// strongest.
     #[must_use]

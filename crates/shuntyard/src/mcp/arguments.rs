@@ -1,6 +1,9 @@
 //! What a client sent, read by hand: whatever is wrong with it is told with the argument's name, so that a model can
 //! mend its call.
 //!
+//! Not read with serde's derive: its errors do not name the argument that is of a wrong type, and a schema derived from
+//! types would have the unions that `field.rs` avoids.
+//!
 //! Nulls and empty texts count as left out, because models fill in what they do not mean to say.
 
 use super::field::{Field, Kind, Need};

@@ -11,42 +11,28 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use shuntyard_core::routing::{Needs, Selector};
+use shuntyard_core::word_enum;
 use shuntyard_engine::{
     queue::jobs::JobError,
     routing::{catalogue::Refresh, experience::repository_name},
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question {
-    /// `shuntyard route TEXT`
-    Route,
-    /// `shuntyard patterns recommend TYPE`
-    Recommend,
-    /// `shuntyard patterns suggest TEXT`
-    Similar,
-    /// `shuntyard models compare A B`
-    Compare,
-    /// `shuntyard patterns report`
-    Report,
+word_enum! {
+    pub enum Question {
+        /// `shuntyard route TEXT`
+        Route = "route",
+        /// `shuntyard patterns recommend TYPE`
+        Recommend = "recommend",
+        /// `shuntyard patterns suggest TEXT`
+        Similar = "similar",
+        /// `shuntyard models compare A B`
+        Compare = "compare",
+        /// `shuntyard patterns report`
+        Report = "report",
+    }
 }
 
 impl Question {
-    pub const ALL: [Self; 5] = [Self::Route, Self::Recommend, Self::Similar, Self::Compare, Self::Report];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Route => "route",
-            Self::Recommend => "recommend",
-            Self::Similar => "similar",
-            Self::Compare => "compare",
-            Self::Report => "report",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|question| question.as_str() == text)
-    }
-
     /// What `query` has to be; nothing when there is none.
     fn query(self) -> Option<&'static str> {
         match self {

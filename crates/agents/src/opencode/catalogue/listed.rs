@@ -118,7 +118,7 @@ struct Limits {
 impl ListedProvider {
     /// A provider that the server would use.
     pub(super) fn connected(self) -> (String, Provider) {
-        let source = Source::parse(&self.source);
+        let source = Source::parse(&self.source).unwrap_or_default();
         let is_key = |secret| is_key_of(&self.id, secret);
         let has_key = is_key(self.key) || is_key(self.options.api_key) || source == Source::Env;
         let models = self.models.unwrap_or_default().into_iter();
@@ -154,7 +154,7 @@ impl ListedModel {
                 cache_write: nano(self.cost.cache.write),
             },
             variants: self.variants.into_keys().collect(),
-            status: Status::parse(&self.status),
+            status: Status::parse(&self.status).unwrap_or_default(),
             release_date: self.release_date.into(),
         }
     }

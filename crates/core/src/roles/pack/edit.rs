@@ -2,9 +2,8 @@
 
 use super::{
     frontmatter::{Frontmatter, FrontmatterError, yaml_range},
-    yaml::{Value, YamlError, closing_quote, plain_end, split_key},
+    yaml::Value,
 };
-use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
@@ -16,14 +15,15 @@ pub enum EditError {
     Unwritable,
 }
 
-impl From<YamlError> for EditError {
-    fn from(error: YamlError) -> Self {
-        Self::Unreadable(error.into())
-    }
+/// Sets a key of the frontmatter to a text. A key that is not there is added as the last. What comes out can be read:
+/// OpenCode would give an agent with an unreadable head all of its own defaults.
+pub fn set_value(text: &str, key: &str, value: &str) -> Result<String, EditError> {
+    let changed = with_value(text, key, value)?;
+    Frontmatter::parse(&changed)?;
+    Ok(changed)
 }
 
-/// Sets a key of the frontmatter to a text. A key that is not there is added as the last.
-pub fn set_value(text: &str, key: &str, value: &str) -> Result<String, EditError> {
+fn with_value(text: &str, key: &str, value: &str) -> Result<String, EditError> {
     if value.chars().chain(key.chars()).any(char::is_control) {
         return Err(EditError::Unwritable);
     }
@@ -42,38 +42,19 @@ pub fn set_value(text: &str, key: &str, value: &str) -> Result<String, EditError
                 Value::Plain(_) | Value::Quoted(_) | Value::Null => {}
                 Value::List(_) | Value::Map(_) => return Err(whole()),
             }
-            let line = line_range(text, entry.line).ok_or_else(whole)?;
-            if goes_on(&text[line.end..range.end]) {
+            let span = &entry.value.span;
+            let (start, end) = (range.start + span.start, range.start + span.end);
+            if text[start..end].contains('\n') || text[start..end].starts_with(['|', '>']) {
                 return Err(whole());
             }
-            let content = &text[line.clone()];
-            let (_, at) = split_key(content, entry.line)?.ok_or_else(whole)?;
-            let rest = &content[at..];
-            if rest.starts_with(['|', '>']) {
-                return Err(whole());
+            if span.is_empty() {
+                let colon = text[end..].find(':').ok_or_else(whole)?;
+                let (before, after) = text.split_at(end + colon + 1);
+                return Ok(format!("{before} {written}{after}"));
             }
-            let quoted = if rest.starts_with(['"', '\'']) { closing_quote(rest) } else { None };
-            let end = quoted.unwrap_or_else(|| plain_end(rest));
-            let (before, after) = (&text[..line.start + at], &text[line.start + at + end..]);
-            let space = if before.ends_with(':') { " " } else { "" };
-            // A comment right behind an empty value needs its space.
-            let gap = if end == 0 && after.starts_with('#') { " " } else { "" };
-            Ok(format!("{before}{space}{written}{gap}{after}"))
+            Ok(format!("{}{written}{}", &text[..start], &text[end..]))
         }
     }
-}
-
-/// Line `number` of the text without its end, in bytes.
-fn line_range(text: &str, number: usize) -> Option<Range<usize>> {
-    let line = text.split_inclusive('\n').nth(number.checked_sub(1)?)?;
-    let start = line.as_ptr() as usize - text.as_ptr() as usize;
-    Some(start..start + line.trim_end_matches(['\n', '\r']).len())
-}
-
-/// Whether the first line below that says anything belongs to the value above it.
-fn goes_on(below: &str) -> bool {
-    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    below.lines().find(says).is_some_and(|line| line.starts_with([' ', '\t']))
 }
 
 /// As plain text where that is safe, else in double quotes.

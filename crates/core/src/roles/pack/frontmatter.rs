@@ -78,7 +78,7 @@ impl Frontmatter {
         let root = parse_yaml(&text[yaml_range(text)?], 2)?;
         match root.value {
             Value::Map(_) => Ok(Self { root }),
-            Value::Null => Ok(Self { root: Node { line: 1, value: Value::Map(Vec::new()) } }),
+            Value::Null => Ok(Self { root: Node { line: 1, value: Value::Map(Vec::new()), span: 0..0 } }),
             Value::Plain(_) | Value::Quoted(_) | Value::List(_) => Err(FrontmatterError::NotKeys),
         }
     }

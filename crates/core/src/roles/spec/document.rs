@@ -4,6 +4,7 @@
 //! the file, byte for byte.
 
 use super::hidden::{Cover, Hiding, Unclosed};
+use crate::markdown::lines;
 
 /// Where a line stands: `start..end` is what it says, `end..next` is how it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +56,8 @@ impl Document {
     pub fn parse(text: &str) -> Self {
         let mut document = Self { text: text.to_owned(), lines: Vec::new(), headings: Vec::new(), unclosed: None };
         let mut hiding = Hiding::default();
-        // A byte order mark belongs to the file and not to what its first line says.
-        let mut start = 0;
-        let mut skipped = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        for (index, line) in text.split_inclusive('\n').enumerate() {
-            let said = line.strip_suffix('\n').map_or(line, |said| said.strip_suffix('\r').unwrap_or(said));
-            let (cover, seen) = hiding.next(index + 1, &said[skipped..]);
+        for (index, line) in lines(text).into_iter().enumerate() {
+            let (cover, seen) = hiding.next(index + 1, &text[line.start..line.end]);
             let kind = match cover {
                 Cover::Code => Kind::Code,
                 Cover::Open => Kind::Prose,
@@ -68,9 +65,7 @@ impl Document {
             if let Some((level, title)) = heading(&seen).filter(|_| kind == Kind::Prose) {
                 document.headings.push(Heading { level, title, line: index + 1 });
             }
-            let next = start + line.len();
-            document.lines.push(Line { start: start + skipped, end: start + said.len(), next, kind, seen });
-            (start, skipped) = (next, 0);
+            document.lines.push(Line { start: line.start, end: line.end, next: line.next, kind, seen });
         }
         document.unclosed = hiding.unclosed();
         document

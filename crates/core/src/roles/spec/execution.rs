@@ -5,25 +5,13 @@
 use super::document::{Said, Section};
 use std::fmt;
 
-/// An agent that a spec may name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Agent {
-    TestWriter,
-    Implementer,
-    Documentation,
-}
-
-impl Agent {
-    /// In the order in which they work.
-    pub const ALL: [Self; 3] = [Self::TestWriter, Self::Implementer, Self::Documentation];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TestWriter => "test-writer",
-            Self::Implementer => "implementer",
-            Self::Documentation => "documentation",
-        }
+word_enum! {
+    /// The agents that a spec may name, in the order in which they work.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Agent {
+        TestWriter = "test-writer",
+        Implementer = "implementer",
+        Documentation = "documentation",
     }
 }
 

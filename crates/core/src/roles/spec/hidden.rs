@@ -2,6 +2,8 @@
 //!
 //! Invariant: a comment sign within code is text, and a fence within a comment is none.
 
+use crate::markdown::Fence;
+
 /// A comment or a fenced block that hides all the rest of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unclosed {
@@ -19,9 +21,8 @@ pub(super) enum Cover {
 enum Within {
     #[default]
     Text,
-    Fence {
-        mark: char,
-        length: usize,
+    Code {
+        fence: Fence,
         line: usize,
     },
     Comment {
@@ -36,16 +37,16 @@ pub(super) struct Hiding(Within);
 impl Hiding {
     /// What the next line is part of, and what is seen of it.
     pub fn next(&mut self, number: usize, line: &str) -> (Cover, String) {
-        if let Within::Fence { mark, length, .. } = self.0 {
-            if closes(line, mark, length) {
+        if let Within::Code { fence, .. } = self.0 {
+            if fence.is_closed_by(line) {
                 self.0 = Within::Text;
             }
             return (Cover::Code, line.to_owned());
         }
         let seen = self.without_comments(number, line);
-        match fence(&seen).filter(|_| self.0 == Within::Text) {
-            Some((mark, length)) => {
-                self.0 = Within::Fence { mark, length, line: number };
+        match Fence::opened_by(&seen).filter(|_| self.0 == Within::Text) {
+            Some(fence) => {
+                self.0 = Within::Code { fence, line: number };
                 (Cover::Code, seen)
             }
             None => (Cover::Open, seen),
@@ -55,7 +56,7 @@ impl Hiding {
     pub fn unclosed(&self) -> Option<Unclosed> {
         match self.0 {
             Within::Text => None,
-            Within::Fence { line, .. } => Some(Unclosed { line, what: "block of code" }),
+            Within::Code { line, .. } => Some(Unclosed { line, what: "block of code" }),
             Within::Comment { line } => Some(Unclosed { line, what: "comment" }),
         }
     }
@@ -113,22 +114,4 @@ fn run_of_ticks(text: &str, wanted: usize) -> Option<usize> {
         at += found + ticks;
     }
     None
-}
-
-/// A fence may be the first thing of a list item; its end would otherwise be taken for a beginning.
-fn fence(line: &str) -> Option<(char, usize)> {
-    let mut text = line.trim_start();
-    while let Some(item) = text.strip_prefix(['-', '*', '+']).filter(|item| item.starts_with([' ', '\t'])) {
-        text = item.trim_start();
-    }
-    let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let info = text.trim_start_matches(mark);
-    let length = text.len() - info.len();
-    // With a back-tick behind it, it is code within a line.
-    (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
-}
-
-fn closes(line: &str, mark: char, length: usize) -> bool {
-    let text = line.trim();
-    text.len() >= length && text.chars().all(|letter| letter == mark)
 }

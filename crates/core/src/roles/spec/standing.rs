@@ -9,46 +9,23 @@ use super::{
     report::{Outcome, Report, Verdict, outcome, verdict},
     section::{Says, SectionKind},
 };
-use serde::{Serialize, Serializer};
 
-/// In the order of the work, then those in which it stands still.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum State {
-    /// There is no spec.
-    Unplanned,
-    /// The spec has faults.
-    Draft,
-    Planned,
-    TestsWritten,
-    Implemented,
-    Documented,
-    Passed,
-    Failed,
-    NeedsDecision,
-    Blocked,
-}
-
-impl State {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unplanned => "unplanned",
-            Self::Draft => "draft",
-            Self::Planned => "planned",
-            Self::TestsWritten => "tests-written",
-            Self::Implemented => "implemented",
-            Self::Documented => "documented",
-            Self::Passed => "validated-pass",
-            Self::Failed => "validated-fail",
-            Self::NeedsDecision => "needs-decision",
-            Self::Blocked => "blocked",
-        }
-    }
-}
-
-impl Serialize for State {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+word_enum! {
+    /// In the order of the work, then those in which it stands still.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum State {
+        /// There is no spec.
+        Unplanned = "unplanned",
+        /// The spec has faults.
+        Draft = "draft",
+        Planned = "planned",
+        TestsWritten = "tests-written",
+        Implemented = "implemented",
+        Documented = "documented",
+        Passed = "validated-pass",
+        Failed = "validated-fail",
+        NeedsDecision = "needs-decision",
+        Blocked = "blocked",
     }
 }
 

@@ -211,7 +211,7 @@ fn each_sign_is_recognised_and_has_its_table() {
         let reading = Reading::new(text, usize::from(sign == Sign::Image), &config.classifier);
         assert!(reading.signs.contains(&sign), "no {sign} in {text:?}: {:?}", reading.signs);
         assert!(config.classifier.signs.contains_key(&sign), "{sign}");
-        assert_eq!(serde_json::to_value(sign).unwrap(), sign.key());
+        assert_eq!(serde_json::to_value(sign).unwrap(), sign.as_str());
     }
     let long = "word ".repeat(config.classifier.long);
     assert_eq!(Reading::new(&long, 0, &config.classifier).signs, [Sign::Long].into());

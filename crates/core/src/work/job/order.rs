@@ -10,57 +10,30 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
-macro_rules! words {
-    ($name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),+
-                }
-            }
-
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text)
-            }
-        }
-    };
+word_enum! {
+    pub enum JobKind {
+        /// A message to a worker, which keeps its conversation.
+        Worker = "worker",
+        /// Several steps, each with what came before.
+        Workflow = "workflow",
+        /// One prompt for one model.
+        Dispatch = "dispatch",
+        /// One prompt for several models.
+        Batch = "batch",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobKind {
-    /// A message to a worker, which keeps its conversation.
-    Worker,
-    /// Several steps, each with what came before.
-    Workflow,
-    /// One prompt for one model.
-    Dispatch,
-    /// One prompt for several models.
-    Batch,
+word_enum! {
+    pub enum JobState {
+        Queued = "queued",
+        Running = "running",
+        /// A workflow that waits to be continued.
+        Paused = "paused",
+        Done = "done",
+        Failed = "failed",
+        Cancelled = "cancelled",
+    }
 }
-
-words!(JobKind { Worker => "worker", Workflow => "workflow", Dispatch => "dispatch", Batch => "batch" });
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobState {
-    Queued,
-    Running,
-    /// A workflow that waits to be continued.
-    Paused,
-    Done,
-    Failed,
-    Cancelled,
-}
-
-words!(JobState {
-    Queued => "queued", Running => "running", Paused => "paused",
-    Done => "done", Failed => "failed", Cancelled => "cancelled",
-});
 
 impl JobState {
     /// Whether nothing more will happen to it.

@@ -15,40 +15,21 @@ pub use record::{Assessed, Assessment, PullRequestRecord};
 pub use report::{FIELDS, LineComment, Opinion, PullRequest, Review, StatusCheck, Verdict};
 pub use revision::{Objections, objections};
 
-use serde::{Deserialize, Serialize};
-
-/// The states of a pull request, as far as they lead to different actions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PullRequestState {
-    /// There is none.
-    NoPr,
-    Draft,
-    /// A check has not ended, or more may still start.
-    CiPending,
-    CiFailed,
-    ChangesRequested,
-    /// Its checks did not fail, and it still cannot be merged as it is: a conflict, an old base, an unfinished check.
-    Unstable,
-    /// Nothing but an approval may be missing.
-    Ready,
-    Merged,
-    Closed,
-}
-
-impl PullRequestState {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoPr => "no_pr",
-            Self::Draft => "draft",
-            Self::CiPending => "ci_pending",
-            Self::CiFailed => "ci_failed",
-            Self::ChangesRequested => "changes_requested",
-            Self::Unstable => "unstable",
-            Self::Ready => "ready",
-            Self::Merged => "merged",
-            Self::Closed => "closed",
-        }
+word_enum! {
+    /// The states of a pull request, as far as they lead to different actions.
+    pub enum PullRequestState {
+        /// There is none.
+        NoPr = "no_pr",
+        Draft = "draft",
+        /// A check has not ended, or more may still start.
+        CiPending = "ci_pending",
+        CiFailed = "ci_failed",
+        ChangesRequested = "changes_requested",
+        /// Its checks did not fail, and it still cannot be merged as it is: a conflict, an old base, an unfinished check.
+        Unstable = "unstable",
+        /// Nothing but an approval may be missing.
+        Ready = "ready",
+        Merged = "merged",
+        Closed = "closed",
     }
 }

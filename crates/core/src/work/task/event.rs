@@ -215,35 +215,19 @@ pub enum Effect {
     CancelEntries,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Notice {
-    Done,
-    Failed,
-    Blocked,
-    Cancelled,
-    /// It waits for a long time.
-    Parked,
-    Review,
-    /// A limit has come near or was reached. It concerns no task.
-    Budget,
-    /// Its agent waits for a permission.
-    Permission,
-}
-
-impl Notice {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-            Self::Cancelled => "cancelled",
-            Self::Parked => "parked",
-            Self::Review => "review",
-            Self::Budget => "budget",
-            Self::Permission => "permission",
-        }
+word_enum! {
+    pub enum Notice {
+        Done = "done",
+        Failed = "failed",
+        Blocked = "blocked",
+        Cancelled = "cancelled",
+        /// It waits for a long time.
+        Parked = "parked",
+        Review = "review",
+        /// A limit has come near or was reached. It concerns no task.
+        Budget = "budget",
+        /// Its agent waits for a permission.
+        Permission = "permission",
     }
 }
 

@@ -16,14 +16,14 @@ pub struct PermissionRequest {
     pub digest: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PermissionReply {
-    /// This one request.
-    Allow,
-    /// This and what OpenCode counts as the same, for the rest of the task.
-    Always,
-    Deny,
+word_enum! {
+    pub enum PermissionReply {
+        /// This one request.
+        Allow = "allow",
+        /// This and what OpenCode counts as the same, for the rest of the task.
+        Always = "always",
+        Deny = "deny",
+    }
 }
 
 /// An answer that a later attempt of the same task may need: its agent asks again.
@@ -31,19 +31,6 @@ pub enum PermissionReply {
 pub struct Answered {
     pub digest: String,
     pub answer: PermissionReply,
-}
-
-impl PermissionReply {
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Always, Self::Deny];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Always => "always",
-            Self::Deny => "deny",
-        }
-    }
 }
 
 impl fmt::Display for PermissionReply {

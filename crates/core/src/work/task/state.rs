@@ -136,41 +136,21 @@ pub enum Delivered {
     Nothing,
 }
 
-/// The same, as coarse as scripts want it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    Queued,
-    Waiting,
-    Running,
-    Done,
-    Failed,
-    Blocked,
-    Cancelled,
+word_enum! {
+    /// The same, as coarse as scripts want it.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Phase {
+        Queued = "queued",
+        Waiting = "waiting",
+        Running = "running",
+        Done = "done",
+        Failed = "failed",
+        Blocked = "blocked",
+        Cancelled = "cancelled",
+    }
 }
 
 impl Phase {
-    pub const ALL: [Self; 7] =
-        [Self::Queued, Self::Waiting, Self::Running, Self::Done, Self::Failed, Self::Blocked, Self::Cancelled];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == text)
-    }
-
     /// Whether others that depend on it may go on.
     #[must_use]
     pub fn releases(self) -> bool {

@@ -37,7 +37,13 @@ fn the_gravest_finding_is_the_verdict() {
 fn catalogue(entries: &[(&str, &str, bool)]) -> Catalogue {
     let provider = |source: &str, has_key| {
         let models = [("m".to_owned(), Model::default())].into();
-        Provider { source: Source::parse(source), has_key, connected: true, models, ..Provider::default() }
+        Provider {
+            source: Source::parse(source).unwrap_or_default(),
+            has_key,
+            connected: true,
+            models,
+            ..Provider::default()
+        }
     };
     let providers = entries.iter().map(|(id, source, has_key)| ((*id).to_owned(), provider(source, *has_key)));
     Catalogue { providers: providers.collect(), ..Catalogue::default() }

@@ -8,8 +8,8 @@ use super::{
 use crate::{Context, base::hash::short_hash, queue::claims::tip::Look};
 use serde_json::json;
 use shuntyard_core::todo::{Document, Evidence, Field};
-use shuntyard_host::{bounded, clock::now_micros};
-use std::{path::Path, process::Command, time::Duration};
+use shuntyard_host::{clock::now_micros, git::gh};
+use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The event that tells of an issue that could not be made or changed.
@@ -53,7 +53,7 @@ async fn edit(
         let Some(number) = number.map(|number| number.to_string()) else { return Ok(None) };
         let order = order(&number);
         let order: Vec<&str> = order.iter().map(String::as_str).collect();
-        Ok(Some(gh(&shared.repository, path.as_deref(), &order).err()))
+        Ok(Some(gh(&shared.repository, path.as_deref(), DEADLINE, &order).err()))
     });
     let problem = match edited.await {
         // There is no issue that could be changed.
@@ -114,9 +114,11 @@ async fn make(context: &Context, line: &Line, description: &str) -> Result<Marke
     let path = context.variable("PATH").map(str::to_owned);
     let made = blocking(&shared, move |shared| {
         let body = "This task is in the repository's TODO.md.";
-        Ok(gh(&shared.repository, path.as_deref(), &["issue", "create", "--title", &title, "--body", body]))
+        let create = ["issue", "create", "--title", &title, "--body", body];
+        Ok(gh(&shared.repository, path.as_deref(), DEADLINE, &create))
     });
-    let url = made.await.map_err(told)??;
+    let printed = made.await.map_err(told)??;
+    let url = printed.lines().last().unwrap_or_default().trim();
     let number: u64 =
         url.rsplit('/').next().and_then(|number| number.parse().ok()).ok_or_else(|| {
             format!("gh answered `{}`, which names no issue", url.chars().take(100).collect::<String>())
@@ -127,19 +129,4 @@ async fn make(context: &Context, line: &Line, description: &str) -> Result<Marke
         Ok(Decision::of(edited, &format!("{}: issue #{number}", line.todo)))
     };
     write(context, &shared, &line.todo, Run::Real, None, decide).await.map(marked).map_err(told)
-}
-
-fn gh(repository: &Path, path: Option<&str>, args: &[&str]) -> Result<String, String> {
-    let mut command = Command::new("gh");
-    command.args(args).current_dir(repository).env("GH_PROMPT_DISABLED", "1").env("NO_COLOR", "1");
-    if let Some(path) = path {
-        command.env("PATH", path);
-    }
-    match bounded::run(&mut command, DEADLINE) {
-        Ok(finished) if finished.status.success() => {
-            Ok(String::from_utf8_lossy(&finished.stdout).lines().last().unwrap_or_default().trim().to_owned())
-        }
-        Ok(finished) => Err(format!("gh: {}", String::from_utf8_lossy(&finished.stderr).trim())),
-        Err(error) => Err(format!("gh, which issues need: {error}")),
-    }
 }

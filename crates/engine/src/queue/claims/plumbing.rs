@@ -1,33 +1,14 @@
-//! One file of one commit: read, and written as a new commit beside everything that is checked out.
+//! One file of one commit, written as a new commit beside everything that is checked out.
 //!
 //! Invariant: no working tree, no index and no reference of the user's is touched, and the bytes of the file are those
 //! that were given: no filter, no hook and no signature comes in between.
 
-use shuntyard_host::git::{Author, Git, GitError};
+use shuntyard_host::git::{Author, FileAt, Git, GitError};
 use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
 };
-
-/// A file as a commit has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileAt {
-    /// Such as `100644`; a link or a submodule has another one.
-    pub(super) mode: String,
-    pub(super) bytes: Vec<u8>,
-}
-
-pub(super) fn file_at(git: &Git, repository: &Path, commit: &str, path: &str) -> Result<Option<FileAt>, GitError> {
-    let listed = git.output(repository, &["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", path])?;
-    let listed = String::from_utf8_lossy(&listed).into_owned();
-    let entry = listed.split('\0').filter_map(|entry| entry.split_once('\t')).find(|(_, name)| *name == path);
-    let Some((entry, _)) = entry else { return Ok(None) };
-    let mut words = entry.split(' ');
-    let (Some(mode), Some(kind), Some(object)) = (words.next(), words.next(), words.next()) else { return Ok(None) };
-    let bytes = if kind == "blob" { git.output(repository, &["cat-file", "blob", object])? } else { Vec::new() };
-    Ok(Some(FileAt { mode: mode.to_owned(), bytes }))
-}
 
 /// A commit that differs from its parent in one file.
 #[derive(Debug)]

@@ -5,12 +5,12 @@
 
 use super::{
     ClaimFault,
-    plumbing::{Draft, FileAt, commit, file_at},
+    plumbing::{Draft, commit},
     shared::Shared,
 };
 use shuntyard_core::todo::Document;
 use shuntyard_host::{
-    git::{FastForward, Fetched, Pushed},
+    git::{FastForward, Fetched, FileAt, Pushed},
     paths::private_dir,
 };
 use std::path::Path;
@@ -80,7 +80,7 @@ impl Shared {
     }
 
     fn read(&self, commit: String) -> Result<Tip, ClaimFault> {
-        let file = file_at(&self.git, &self.repository, &commit, FILE)?;
+        let file = self.git.file_at(&self.repository, &commit, FILE, u64::MAX)?;
         let FileAt { mode, bytes } = file.ok_or_else(|| ClaimFault::NoFile { place: self.place() })?;
         let bad = |problem| ClaimFault::BadFile { place: self.place(), problem };
         if !mode.starts_with("100") {

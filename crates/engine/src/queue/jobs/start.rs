@@ -5,41 +5,22 @@ use serde_json::Value;
 use shuntyard_core::{
     Nano,
     values::{Backend, Mode, ModelPolicy},
+    word_enum,
     work::job::Pause,
 };
 use std::{path::PathBuf, time::Duration};
 
-/// Which kind of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StartKind {
-    /// A worker whose profile the router picks.
-    Auto,
-    Worker,
-    Workflow,
-    Dispatch,
-    Batch,
-    /// A task that is seen through in a worktree, with evidence.
-    Supervised,
-}
-
-impl StartKind {
-    pub const ALL: &[Self] = &[Self::Auto, Self::Worker, Self::Workflow, Self::Dispatch, Self::Batch, Self::Supervised];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Worker => "worker",
-            Self::Workflow => "workflow",
-            Self::Dispatch => "dispatch",
-            Self::Batch => "batch",
-            Self::Supervised => "supervised",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
+word_enum! {
+    /// Which kind of work.
+    pub enum StartKind {
+        /// A worker whose profile the router picks.
+        Auto = "auto",
+        Worker = "worker",
+        Workflow = "workflow",
+        Dispatch = "dispatch",
+        Batch = "batch",
+        /// A task that is seen through in a worktree, with evidence.
+        Supervised = "supervised",
     }
 }
 

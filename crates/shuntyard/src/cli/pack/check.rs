@@ -58,7 +58,7 @@ pub fn run(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
             "mixed": mixed,
             "findings": checked.findings.iter().map(document).collect::<Vec<_>>(),
             "accepted": checked.accepted.iter().map(|(finding, reason)| {
-                json!({"file": finding.file, "line": finding.line, "rule": finding.rule.code(), "reason": reason})
+                json!({"file": finding.file, "line": finding.line, "rule": finding.rule.as_str(), "reason": reason})
             }).collect::<Vec<_>>(),
         })),
         Format::People => {
@@ -141,7 +141,7 @@ fn read(file: &Path) -> Result<(String, String), Failure> {
 
 fn document(finding: &Finding) -> Value {
     json!({
-        "file": finding.file, "line": finding.line, "severity": severity(finding), "rule": finding.rule.code(),
+        "file": finding.file, "line": finding.line, "severity": severity(finding), "rule": finding.rule.as_str(),
         "message": finding.message, "hint": finding.hint,
     })
 }
@@ -155,20 +155,20 @@ fn severity(finding: &Finding) -> &'static str {
 
 fn show(checked: &Checked, errors: usize) {
     for finding in &checked.findings {
-        let rule = finding.rule.code();
+        let rule = finding.rule.as_str();
         let (file, message) = (visible::line(&finding.file), visible::line(&finding.message));
         ui::result(&format!("{file}:{}: {}: {message} [{rule}]", finding.line, severity(finding)));
         ui::result(&format!("    {}", visible::line(&finding.hint)));
     }
     // One line for a file and a rule: the reason is the same for all of them.
     let alike = |(left, _): &(Finding, &str), (right, _): &(Finding, &str)| {
-        (&left.file, left.rule.code()) == (&right.file, right.rule.code())
+        (&left.file, left.rule.as_str()) == (&right.file, right.rule.as_str())
     };
     for group in checked.accepted.chunk_by(alike) {
         let (finding, reason) = &group[0];
         let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
         let place = format!("{}:{}{more}", visible::line(&finding.file), finding.line);
-        ui::note(&format!("{place}: accepted [{}]: {reason}", finding.rule.code()));
+        ui::note(&format!("{place}: accepted [{}]: {reason}", finding.rule.as_str()));
     }
     let warnings = checked.findings.len() - errors;
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });

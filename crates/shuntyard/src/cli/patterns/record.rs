@@ -95,7 +95,7 @@ pub struct RecordArgs {
 }
 
 fn failure_mode(text: &str) -> Result<FailureMode, String> {
-    FailureMode::parse(text).ok_or_else(|| {
+    FailureMode::parse(&text.to_ascii_uppercase()).ok_or_else(|| {
         let modes: Vec<&str> = FailureMode::ALL.into_iter().map(FailureMode::as_str).collect();
         format!("it is none of {}", modes.join(", "))
     })

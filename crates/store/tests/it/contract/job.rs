@@ -154,7 +154,7 @@ pub async fn an_end_is_an_end(backend: &dyn Backend) {
 
 pub async fn a_job_is_cancelled_in_every_state(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
-    for &state in JobState::ALL {
+    for state in JobState::ALL {
         let before = bring(store, state).await;
         let events = told(store, &before.id.to_string()).await;
         let came = store.cancel_job(before.id, 5_000).await.unwrap();
@@ -257,7 +257,7 @@ pub async fn what_is_forgotten_keeps_how_it_ended(backend: &dyn Backend) {
 pub async fn jobs_are_filtered_the_newest_first(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
     store.add_worker(&worker("coder")).await.unwrap();
-    for &state in JobState::ALL {
+    for state in JobState::ALL {
         bring(store, state).await;
         if state == JobState::Queued {
             assert_eq!(store.cancel_job(JobId(1), 1).await.unwrap(), CancelAsked::Cancelled);

@@ -29,7 +29,7 @@ async fn progress(store: &dyn Store, id: JobId) -> usize {
 
 pub async fn progress_is_told_without_what_was_heard(backend: &dyn Backend) {
     let store = &*backend.fresh().await;
-    for &kind in JobKind::ALL {
+    for kind in JobKind::ALL {
         let id = store.add_job(&NewJob { kind, ..new(None, 1_000) }).await.unwrap();
         assert_eq!(claim(store).await.unwrap().id, id);
         for note in [heard(), JobNote::default()] {

@@ -33,7 +33,7 @@ pub async fn a_server_moves_through_its_states(backend: &dyn Backend) {
     let other = sample::server(ServerState::Failed);
     store.put_server(&server).await.unwrap();
     store.put_server(&other).await.unwrap();
-    for (now, &state) in (1_000..).zip(ServerState::ALL) {
+    for (now, state) in (1_000..).zip(ServerState::ALL) {
         store.set_server_state(server.id, state, now).await.unwrap();
         (server.state, server.changed_at) = (state, now);
         assert_eq!(store.servers().await.unwrap(), [server.clone(), other.clone()]);

@@ -101,7 +101,7 @@ impl Draft {
             output: described.limit.output.map_or(base.output, tokens),
             price: price(&described.cost, base.price),
             variants: self.variants(described, &npm),
-            status: described.status.as_deref().map_or(base.status, Status::parse),
+            status: described.status.as_deref().map_or(base.status, |word| Status::parse(word).unwrap_or_default()),
             release_date: described.release_date.as_deref().map_or(base.release_date, ReleaseDate::from),
         };
         let attachment = described.attachment.unwrap_or(self.attachment);

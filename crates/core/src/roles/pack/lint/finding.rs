@@ -8,52 +8,30 @@ pub enum Severity {
     Warning,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LintRule {
-    Unreadable,
-    MissingKey,
-    UnknownKey,
-    InvalidValue,
-    DeprecatedKey,
-    NoCatchAll,
-    NotDenyByDefault,
-    CatchAllLast,
-    UnreachableRule,
-    GluedStar,
-    WriteThroughShell,
-    ProjectCode,
-    ShellCannotBeClosed,
-    AskWithoutHuman,
-    UnknownAgent,
-    NeverCalled,
-    DuplicateName,
+word_enum! {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum LintRule {
+        Unreadable = "unreadable",
+        MissingKey = "missing-key",
+        UnknownKey = "unknown-key",
+        InvalidValue = "invalid-value",
+        DeprecatedKey = "deprecated-key",
+        NoCatchAll = "no-catch-all",
+        NotDenyByDefault = "not-deny-by-default",
+        CatchAllLast = "catch-all-last",
+        UnreachableRule = "unreachable-rule",
+        GluedStar = "glued-star",
+        WriteThroughShell = "write-through-shell",
+        ProjectCode = "project-code",
+        ShellCannotBeClosed = "shell-cannot-be-closed",
+        AskWithoutHuman = "ask-without-human",
+        UnknownAgent = "unknown-agent",
+        NeverCalled = "never-called",
+        DuplicateName = "duplicate-name",
+    }
 }
 
 impl LintRule {
-    /// The name of the rule, for people and for machines.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Unreadable => "unreadable",
-            Self::MissingKey => "missing-key",
-            Self::UnknownKey => "unknown-key",
-            Self::InvalidValue => "invalid-value",
-            Self::DeprecatedKey => "deprecated-key",
-            Self::NoCatchAll => "no-catch-all",
-            Self::NotDenyByDefault => "not-deny-by-default",
-            Self::CatchAllLast => "catch-all-last",
-            Self::UnreachableRule => "unreachable-rule",
-            Self::GluedStar => "glued-star",
-            Self::WriteThroughShell => "write-through-shell",
-            Self::ProjectCode => "project-code",
-            Self::ShellCannotBeClosed => "shell-cannot-be-closed",
-            Self::AskWithoutHuman => "ask-without-human",
-            Self::UnknownAgent => "unknown-agent",
-            Self::NeverCalled => "never-called",
-            Self::DuplicateName => "duplicate-name",
-        }
-    }
-
     #[must_use]
     pub fn severity(self) -> Severity {
         match self {

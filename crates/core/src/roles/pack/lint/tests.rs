@@ -50,7 +50,7 @@ fn found(text: &str) -> Vec<(usize, &'static str)> {
     files.push(("looker2", text));
     let findings = pack(&files);
     assert!(findings.iter().all(|finding| finding.file == "agent/looker2.md"), "{findings:#?}");
-    findings.iter().map(|finding| (finding.line, finding.rule.code())).collect()
+    findings.iter().map(|finding| (finding.line, finding.rule.as_str())).collect()
 }
 
 fn subagent(permission: &str) -> String {

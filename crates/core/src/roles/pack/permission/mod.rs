@@ -11,31 +11,12 @@ use super::{
 };
 pub use flatten::{Flattened, Wrong, flatten};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    Allow,
-    Ask,
-    Deny,
-}
-
-impl Action {
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "allow" => Some(Self::Allow),
-            "ask" => Some(Self::Ask),
-            "deny" => Some(Self::Deny),
-            _ => None,
-        }
-    }
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
+word_enum! {
+    #[derive(Hash)]
+    pub enum Action {
+        Allow = "allow",
+        Ask = "ask",
+        Deny = "deny",
     }
 }
 

@@ -1,6 +1,9 @@
 //! One value changes, and every other byte stays.
 
-use crate::roles::pack::{EditError, Frontmatter, set_value};
+use crate::roles::pack::{
+    EditError, Frontmatter, set_value,
+    yaml::{self, Node},
+};
 use proptest::prelude::*;
 
 #[test]
@@ -28,6 +31,8 @@ fn what_is_not_one_line_is_left_alone() {
     }
     assert_eq!(set_value("---\na: b\n---\n", "a", "two\nlines"), Err(EditError::Unwritable));
     assert!(matches!(set_value("no head", "a", "b"), Err(EditError::Unreadable(_))));
+    // A key in the first column would not belong to the map above it.
+    assert!(matches!(set_value("---\n  a: b\n---\n", "c", "d"), Err(EditError::Unreadable(_))));
 }
 
 fn lines() -> impl Strategy<Value = Vec<String>> {
@@ -41,6 +46,17 @@ fn lines() -> impl Strategy<Value = Vec<String>> {
         lines.insert(lines.len() / 2, other);
         lines
     })
+}
+
+/// A value without its place in the text.
+fn said(node: &Node) -> String {
+    match &node.value {
+        yaml::Value::Map(entries) => {
+            entries.iter().map(|entry| format!("{:?}: {},", entry.key, said(&entry.value))).collect()
+        }
+        yaml::Value::List(items) => items.iter().map(|item| format!("- {},", said(item))).collect(),
+        yaml::Value::Null | yaml::Value::Plain(_) | yaml::Value::Quoted(_) => format!("{:?}", node.value),
+    }
 }
 
 proptest! {
@@ -59,7 +75,7 @@ proptest! {
         let rest = |text: &str| text.split_inclusive('\n').filter(|line| !own(line)).collect::<String>();
         prop_assert_eq!(rest(&changed), rest(&text));
         for entry in before.entries().iter().filter(|entry| entry.key != key) {
-            prop_assert_eq!(after.get(&entry.key).map(|entry| &entry.value.value), Some(&entry.value.value));
+            prop_assert_eq!(after.get(&entry.key).map(|entry| said(&entry.value)), Some(said(&entry.value)));
         }
         // What stands behind the value stays too.
         if let Some(line) = text.lines().find(own) {

@@ -46,7 +46,7 @@ fn a_file_is_read_with_its_lines() {
         ("long", 21),
     ];
     assert_eq!(keys, expected);
-    assert_eq!(front.text("description"), Some("Looks at changes.\nSays what it thinks."));
+    assert_eq!(front.text("description"), Some("Looks at changes. Says what it thinks."));
     assert_eq!(front.text("model"), Some("scripted/alpha"));
     assert_eq!(front.text("temperature"), None, "a number is no text");
     assert_eq!(front.text("long"), Some("plain text that goes on"));
@@ -77,26 +77,46 @@ fn a_file_is_read_with_its_lines() {
 #[test]
 fn what_opencode_cannot_read_is_refused_with_its_line() {
     let table = [
-        ("description: a: colon", 2, "colon"),
+        ("description: a: colon", 2, "not allowed"),
+        ("a: \"b\" c: d", 2, "trailing"),
         ("permission:\n  *: deny", 3, "quoted"),
         ("bash: allow\nbash: deny", 3, "twice"),
         ("permission: {bash: allow, bash: deny}", 2, "twice"),
         ("permission:\n\tbash: deny", 3, "tab"),
-        ("description: \"open", 2, "quote"),
-        ("description: [a, b", 2, "closed"),
-        ("description: @home", 2, "quoted"),
-        ("description: x\n  y: z", 3, "colon"),
-        ("- a\nb: c", 3, "indentation"),
-        ("a: 'b' c", 2, "unexpected"),
-        ("a: \"b\"\n  c: d", 3, "indentation"),
-        ("just text", 2, "key"),
+        ("a: b\tc", 2, "tab"),
+        ("description: \"open", 2, "quoted"),
+        ("description: [a, b", 3, "expected ',' or ']'"),
+        ("a: {b: c,\n  d: e}", 2, "closed"),
+        ("a: 'b\n  c'", 2, "closed"),
+        ("a: [b,,c]", 2, "content"),
+        ("a: [b] c", 2, "key"),
+        ("a: {b: c}}", 2, "key"),
+        ("{a: b}", 2, "bracket"),
+        ("description: @home", 2, "unexpected character"),
+        ("description: x\n  y: z", 3, "not allowed"),
+        ("a: b # c\n  d", 3, "key"),
+        ("a:\n  b: c\n d: e", 4, "key"),
+        ("- a\nb: c", 3, "'-'"),
+        ("a: - b", 2, "not allowed"),
+        ("a: 'b' c", 2, "trailing"),
+        ("a: \"b\"\n  c: d", 3, "key"),
         ("a: &x b", 2, "quoted"),
+        ("a: *x", 2, "quoted"),
+        ("a: !x b", 2, "quoted"),
+        ("<<: {a: b}", 2, "merge"),
+        ("? [a]\n: b", 2, "no text"),
+        (": b", 2, "empty"),
+        ("a: b\n...\nc: d", 4, "second"),
+        ("a: \"\\q\"", 2, "escape"),
+        ("a: b\nc: d\u{7}e", 3, "control"),
     ];
     for (yaml, line, reason) in table {
         let error = Frontmatter::parse(&format!("---\n{yaml}\n---\n")).expect_err(yaml);
         assert_eq!(error.line(), line, "{yaml}: {error}");
         assert!(error.to_string().contains(reason), "{yaml}: {error}");
     }
+    let deep = format!("a: {}{}", "[".repeat(60), "]".repeat(60));
+    assert!(Frontmatter::parse(&format!("---\n{deep}\n---\n")).is_err());
 }
 
 #[test]
@@ -109,6 +129,7 @@ fn the_head_must_be_one() {
         ("---\na: b\n", FrontmatterError::Unclosed),
         ("---js\n({})\n---\n", FrontmatterError::Language("js".into())),
         ("---\n- a\n---\n", FrontmatterError::NotKeys),
+        ("---\njust text\n---\n", FrontmatterError::NotKeys),
     ];
     for (text, expected) in table {
         assert_eq!(Frontmatter::parse(text), Err(expected), "{text:?}");

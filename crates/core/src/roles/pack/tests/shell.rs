@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 #[test]
 fn lines_are_split_as_opencode_does() {
-    let table: [(&str, &[&str], &[&str]); 49] = [
+    let table: [(&str, &[&str], &[&str]); 66] = [
         ("git status", &["git status"], &[]),
         ("  git status  ", &["git status"], &[]),
         ("echo x > f", &["echo x > f"], &[]),
@@ -55,6 +55,23 @@ fn lines_are_split_as_opencode_does() {
         ("\"git\" status", &["\"git\" status"], &[]),
         ("cd /tmp && ls", &["ls"], &[]),
         ("cd . > f", &[], &["> f"]),
+        ("tee >(rm f) < g", &["tee >(rm f) < g", "rm f"], &[]),
+        ("echo \"a\\\"b\" && ls", &["echo \"a\\\"b\"", "ls"], &[]),
+        ("echo a\\;b", &["echo a\\;b"], &[]),
+        ("ls \"\n\"", &["ls \"\n\""], &[]),
+        ("ls \\\n -l", &["ls \\\n -l"], &[]),
+        ("a=1 b=$(rm f) ls", &["a=1 b=$(rm f) ls", "rm f"], &[]),
+        ("ls 2>&1 | tee f", &["ls 2>&1", "tee f"], &[]),
+        ("(rm f) && ls", &["rm f", "ls"], &[]),
+        ("{ rm f; }", &["rm f"], &[]),
+        ("! rm f", &["rm f"], &[]),
+        ("time rm f", &["time rm f"], &[]),
+        ("ls # $(rm f)", &["ls"], &[]),
+        ("eval \"rm f\"", &["eval \"rm f\""], &[]),
+        ("a &\nb", &["a", "b"], &[]),
+        ("[[ $(rm f) ]] && ls", &["rm f", "ls"], &[]),
+        ("until rm f; do ls; done", &["rm f", "ls"], &[]),
+        ("echo \"`rm f`\"", &["echo \"`rm f`\"", "rm f"], &[]),
     ];
     for (line, asked, unseen) in table {
         let parts = split(line).expect(line);
@@ -86,6 +103,15 @@ fn what_cannot_be_followed_is_unclear() {
         "echo `a` `b`",
         "( )",
         "done",
+        "cat <<'EOF'\n$(rm f)\nEOF",
+        "cat <<-EOF > f\n\tx\n\tEOF",
+        "A=(1 $(rm f))",
+        "select x in a; do rm f; done",
+        "coproc rm f",
+        "for ((i=0;i<1;i++)); do rm f; done",
+        "echo $((1+$(rm f)))",
+        "echo $'rm f'",
+        "a;;b",
     ] {
         assert!(split(line).is_err(), "{line}: {:?}", split(line));
     }

@@ -13,63 +13,29 @@ use super::{
 };
 use crate::Context;
 use serde_json::{Value, json};
-use shuntyard_core::work::{
-    job::{JobKind, JobState},
-    task::Phase,
+use shuntyard_core::{
+    word_enum,
+    work::{
+        job::{JobKind, JobState},
+        task::Phase,
+    },
 };
 use shuntyard_store::{JobFilter, TaskFilter, TaskRecord};
 use std::path::Path;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
-    Tasks,
-    Workers,
-    Profiles,
-    Models,
-    Workflows,
-    Status,
-    Output,
-    Routes,
-    Budget,
-    Patterns,
-    Providers,
-}
-
-impl View {
-    pub const ALL: &[Self] = &[
-        Self::Tasks,
-        Self::Workers,
-        Self::Profiles,
-        Self::Models,
-        Self::Workflows,
-        Self::Status,
-        Self::Output,
-        Self::Routes,
-        Self::Budget,
-        Self::Patterns,
-        Self::Providers,
-    ];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Workers => "workers",
-            Self::Profiles => "profiles",
-            Self::Models => "models",
-            Self::Workflows => "workflows",
-            Self::Status => "status",
-            Self::Output => "output",
-            Self::Routes => "routes",
-            Self::Budget => "budget",
-            Self::Patterns => "patterns",
-            Self::Providers => "providers",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|view| view.as_str() == text)
+word_enum! {
+    pub enum View {
+        Tasks = "tasks",
+        Workers = "workers",
+        Profiles = "profiles",
+        Models = "models",
+        Workflows = "workflows",
+        Status = "status",
+        Output = "output",
+        Routes = "routes",
+        Budget = "budget",
+        Patterns = "patterns",
+        Providers = "providers",
     }
 }
 

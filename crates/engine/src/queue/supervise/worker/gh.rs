@@ -9,10 +9,9 @@ use shuntyard_core::{
         task::Task,
     },
 };
-use shuntyard_host::{bounded, git::MISLEADING};
+use shuntyard_host::git::gh;
 use std::{
     path::{Path, PathBuf},
-    process::Command,
     thread::sleep,
     time::Duration,
 };
@@ -95,21 +94,7 @@ impl Gh {
     }
 
     fn run(&self, args: &[&str]) -> Result<String, String> {
-        let mut command = Command::new("gh");
-        for name in MISLEADING {
-            command.env_remove(name);
-        }
-        command.args(args).current_dir(&self.repository).env("GH_PROMPT_DISABLED", "1").env("NO_COLOR", "1");
-        if let Some(path) = &self.path {
-            command.env("PATH", path);
-        }
-        match bounded::run(&mut command, self.deadline) {
-            Ok(finished) if finished.status.success() => {
-                Ok(String::from_utf8_lossy(&finished.stdout).trim().to_owned())
-            }
-            Ok(finished) => Err(format!("gh: {}", String::from_utf8_lossy(&finished.stderr).trim())),
-            Err(error) => Err(format!("gh, which pull requests need: failed to {error}")),
-        }
+        gh(&self.repository, self.path.as_deref(), self.deadline, args)
     }
 }
 

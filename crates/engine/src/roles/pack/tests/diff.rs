@@ -9,8 +9,8 @@ fn places_are_shown_with_what_is_around_them() {
     let new = "1\n2\n3\n4\n5\nsix\n7\n8\n9\n10\n11\n12\n13";
     let expected = "--- f\n+++ f\n@@ -3,10 +3,11 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9\n 10\n 11\n 12\n+13\n\\ No newline at end of file\n";
     assert_eq!(unified("f", old, new), expected);
-    assert_eq!(unified("f", "", "a\n"), "--- f\n+++ f\n@@ -0,0 +1,1 @@\n+a\n");
-    assert_eq!(unified("f", "a\n", "a\n"), "--- f\n+++ f\n");
+    assert_eq!(unified("f", "", "a\n"), "--- f\n+++ f\n@@ -0,0 +1 @@\n+a\n");
+    assert_eq!(unified("f", "a\n", "a\n"), "");
 }
 
 /// Follows the diff over the old text.
@@ -19,7 +19,8 @@ fn applied(old: &str, diff: &str) -> String {
     let (mut new, mut at) = (String::new(), 0);
     for line in diff.split_inclusive('\n').skip(2) {
         if let Some(range) = line.strip_prefix("@@ -") {
-            let (start, count) = range.split(' ').next().and_then(|range| range.split_once(',')).expect("a range");
+            let range = range.split(' ').next().expect("a range");
+            let (start, count) = range.split_once(',').unwrap_or((range, "1"));
             let (start, count): (usize, usize) = (start.parse().expect("a line"), count.parse().expect("a count"));
             let start = if count == 0 { start } else { start - 1 };
             new.extend(old[at..start].iter().copied());

@@ -41,7 +41,7 @@ fn a_file_that_was_there_before_is_kept_and_shown() {
     ];
     assert_eq!(changes(&report), expected.into());
     let diff = report.files[0].diff.as_deref().unwrap();
-    assert_eq!(diff, "--- agents/a.md\n+++ agents/a.md\n@@ -1,1 +1,1 @@\n-my own\n+a1\n");
+    assert_eq!(diff, "--- agents/a.md\n+++ agents/a.md\n@@ -1 +1 @@\n-my own\n+a1\n");
     assert_eq!(world.read("agents/a.md"), "my own\n");
     let manifest = installed(&world.place).unwrap().unwrap();
     assert!(!manifest.files.contains_key("agents/a.md"), "it is not ours");

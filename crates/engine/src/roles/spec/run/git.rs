@@ -6,17 +6,8 @@ use std::{collections::HashSet, ffi::OsStr, path::Path};
 
 /// The text of a file in a commit; nothing when it is not there, no plain file, or larger than anybody reads.
 pub(super) fn text_at(repository: &Path, commit: &str, path: &str) -> Result<Option<String>, GitError> {
-    let words = ["ls-tree", "-z", "-l", "--full-tree", "--end-of-options", commit, "--", path];
-    let listed = String::from_utf8_lossy(&run(repository, &words)?).into_owned();
-    let entry = listed.split('\0').filter_map(|entry| entry.split_once('\t')).find(|(_, name)| *name == path);
-    let Some((fields, _)) = entry else { return Ok(None) };
-    let fields: Vec<&str> = fields.split_whitespace().collect();
-    let [mode, "blob", object, size] = fields.as_slice() else { return Ok(None) };
-    let small = size.parse::<u64>().is_ok_and(|size| size <= MOST_BYTES);
-    if !mode.starts_with("100") || !small {
-        return Ok(None);
-    }
-    Ok(String::from_utf8(run(repository, &["cat-file", "blob", object])?).ok())
+    let file = Git::default().file_at(repository, commit, path, MOST_BYTES)?;
+    Ok(file.filter(|file| file.mode.starts_with("100")).and_then(|file| String::from_utf8(file.bytes).ok()))
 }
 
 /// Whether anything is there, whatever it is.

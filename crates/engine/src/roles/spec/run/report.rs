@@ -12,46 +12,31 @@ use shuntyard_core::{
     Nano,
     roles::spec::{RoleOutcome, Verdict},
     values::Deliver,
+    word_enum,
     work::task::{Delivered, State},
 };
 use shuntyard_store::{SpendKey, SpendKind};
 
-/// How a step, a part or the whole stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stand {
-    /// It has not begun.
-    Open,
-    Waiting,
-    Running,
-    Done,
-    /// What the validator said.
-    Pass,
-    Fail,
-    Failed,
-    Blocked,
-    Cancelled,
-    /// A person has to go on.
-    Escalated,
+word_enum! {
+    /// How a step, a part or the whole stands.
+    pub enum Stand {
+        /// It has not begun.
+        Open = "open",
+        Waiting = "waiting",
+        Running = "running",
+        Done = "done",
+        /// What the validator said.
+        Pass = "pass",
+        Fail = "fail",
+        Failed = "failed",
+        Blocked = "blocked",
+        Cancelled = "cancelled",
+        /// A person has to go on.
+        Escalated = "escalated",
+    }
 }
 
 impl Stand {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-            Self::Cancelled => "cancelled",
-            Self::Escalated => "escalated",
-        }
-    }
-
     pub(super) fn of(outcome: &RoleOutcome) -> Self {
         match outcome {
             RoleOutcome::Approved => Self::Done,
