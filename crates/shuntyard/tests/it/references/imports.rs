@@ -36,7 +36,7 @@ impl Imports {
         while let Some(path) = open.pop() {
             // A module without a file of its own stands inside its parent.
             let Some(module) = all.remove(&path) else { continue };
-            open.extend(module.children.iter().map(|child| [path.as_slice(), &[child.clone()]].concat()));
+            open.extend(module.children.iter().map(|child| [path.as_slice(), std::slice::from_ref(child)].concat()));
             modules.insert(path, module);
         }
         Self { modules }
@@ -90,7 +90,7 @@ impl Imports {
         assert!(depth < 30, "{base:?}::{rest:?} leads to itself");
         let Some((first, after)) = rest.split_first() else { return base };
         let Some(module) = self.modules.get(&base) else { return base };
-        let child = [base.as_slice(), &[first.clone()]].concat();
+        let child = [base.as_slice(), std::slice::from_ref(first)].concat();
         if module.children.contains(first) && self.modules.contains_key(&child) {
             // A function may be named like its module; then the module's file defines both.
             return self.defining_file(child, after, depth + 1);
@@ -134,8 +134,8 @@ pub fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<&M
     };
     let reached: Vec<Vec<bool>> = (0..direct.len()).map(reach).collect();
     let mut circles = Vec::new();
-    for from in 0..direct.len() {
-        let circle: Vec<usize> = (0..direct.len()).filter(|to| reached[from][*to] && reached[*to][from]).collect();
+    for (from, there) in reached.iter().enumerate() {
+        let circle: Vec<usize> = (0..direct.len()).filter(|to| there[*to] && reached[*to][from]).collect();
         // Told by its first file.
         if circle.first() == Some(&from) {
             circles.push(circle.into_iter().map(|member| paths[member]).collect());
