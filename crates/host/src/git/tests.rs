@@ -104,6 +104,7 @@ fn changes_are_listed_and_counted() {
         lines: lines.map(|(added, deleted)| ChangedLines { added, deleted }),
         is_gone: path == "gone",
         is_emptied: path == "emptied",
+        is_symlink: false,
         link: None,
     };
     let expected =
