@@ -10,7 +10,6 @@ mod check;
 pub mod compare;
 pub mod experience;
 pub mod limits;
-mod markdown;
 pub mod roles;
 pub mod routing;
 pub mod settings;

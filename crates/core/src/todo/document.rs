@@ -4,7 +4,7 @@ use super::{
     TaskId, TaskLine,
     outline::{Heading, Outline},
 };
-use crate::markdown::{Line, lines};
+use crate::values::markdown::{Line, lines};
 use std::{
     collections::{HashMap, HashSet},
     fmt,

@@ -1,6 +1,6 @@
 //! Lines that show or hide a task without being one: fenced code and HTML comments.
 
-use crate::markdown::Fence;
+use crate::values::markdown::Fence;
 
 /// What a line is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

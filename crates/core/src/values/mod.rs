@@ -1,4 +1,4 @@
-//! Types that settings and rules share. They depend on nothing but each other.
+//! Types and text forms that settings and rules share. They depend on nothing but each other.
 
 mod clean;
 mod consensus_rule;
@@ -6,6 +6,7 @@ pub mod duration;
 pub mod error_class;
 pub mod id;
 pub(crate) mod letters;
+pub(crate) mod markdown;
 mod mode;
 pub mod model;
 pub mod money;

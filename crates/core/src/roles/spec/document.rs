@@ -4,7 +4,7 @@
 //! the file, byte for byte.
 
 use super::hidden::{Cover, Hiding, Unclosed};
-use crate::markdown::lines;
+use crate::values::markdown::lines;
 
 /// Where a line stands: `start..end` is what it says, `end..next` is how it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a comment sign within code is text, and a fence within a comment is none.
 
-use crate::markdown::Fence;
+use crate::values::markdown::Fence;
 
 /// A comment or a fenced block that hides all the rest of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

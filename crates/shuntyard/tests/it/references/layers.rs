@@ -8,7 +8,22 @@ use super::{
 
 /// From the bottom to the top.
 const LAYERS: [(&str, &[&str]); 2] = [
-    ("core", &["values", "settings", "compare", "routing", "limits", "experience", "work", "todo", "roles", "check"]),
+    (
+        "core",
+        &[
+            "words",
+            "values",
+            "settings",
+            "compare",
+            "routing",
+            "limits",
+            "experience",
+            "work",
+            "todo",
+            "roles",
+            "check",
+        ],
+    ),
     ("engine", &["base", "servers", "routing", "dispatch", "fanout", "queue", "roles", "ops"]),
 ];
 
