@@ -1,4 +1,4 @@
-//! What the direct calls of a process share: one client, and what the files told about providers. How a model is
+//! What the direct calls of a process share: one client, and what the files contain about providers. How a model is
 //! reached is decided in `dispatch`; this only keeps it.
 
 use serde_json::{Map, Value};

@@ -162,7 +162,7 @@ mod tests {
         time::Duration,
     };
 
-    /// A look that waits must fail the test instead of holding it.
+    /// A check that waits must fail the test instead of holding it.
     fn soon<T: Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(look()));

@@ -7,7 +7,7 @@ use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Owner, ServerRecord, ServerState};
 use std::path::{Path, PathBuf};
 
-/// What a keeper is told when it is started. No secret is in it: it is visible in the process list.
+/// What a keeper gets when it is started. No secret is in it: it is visible in the process list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeeperOrder {
     pub server: ServerId,

@@ -78,7 +78,7 @@ pub(super) struct Seat<'a> {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) result: Result<(String, Option<Value>), Failure>,
-    /// What was said, also by a failure.
+    /// The text of the answer, also of a failed attempt.
     pub(crate) text: String,
     pub(crate) answered_by: Option<ModelRef>,
     pub(crate) usage: Usage,

@@ -31,7 +31,7 @@ pub(super) struct Ran {
     pub(super) is_complete: bool,
     pub(super) result: Result<(String, Option<Value>), Failure>,
     pub(super) warnings: Vec<String>,
-    /// Tools that were used, as far as anybody saw.
+    /// Tools that the run is known to have used.
     pub(super) tool_calls: u32,
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn run_prompts(seat: &Seat<'_>, session: &str) -> Ran {
         })
         .await;
         read = read.saturating_add(report.verdict.tool_calls);
-        // A run that cannot be read back may have used tools that only its events told of.
+        // A run that cannot be read back may have used tools that only its events reported.
         let tool_calls = read.max(seen.load(Ordering::Relaxed));
         usage = usage + report.verdict.usage;
         cost = cost + report.verdict.cost.unwrap_or_default();

@@ -115,7 +115,7 @@ async fn put_session(seat: &Seat<'_>, id: &str, state: SessionState) -> Result<(
     Ok(seat.attempt.run.context.store.put_session(&record).await?)
 }
 
-/// On a managed server the keeper deletes what is done with, so that nobody has to wait for it.
+/// On a managed server the keeper deletes finished sessions, so that no client has to wait for it.
 fn keeper_deletes(seat: &Seat<'_>) -> bool {
     seat.station.acquired.managed.is_some() && afterwards(seat.attempt.run.request) == Afterwards::Delete
 }
@@ -134,7 +134,7 @@ pub(super) async fn close_session(seat: &Seat<'_>, session: &str, ran: &Ran) -> 
         put_session(seat, session, state).await?;
         return Ok(kept);
     }
-    // Nobody goes on with a text that did not come, and another model may have been asked instead.
+    // No caller continues a text that did not come, and another model may have been asked instead.
     let failed_text = ran.result.is_err()
         && seat.attempt.run.request.mode == Mode::Text
         && seat.attempt.run.request.session.is_none();

@@ -54,7 +54,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What a watcher is told while the demo runs.
+/// What the demo reports while it runs.
 #[derive(Debug, Clone)]
 pub enum DemoEvent {
     ServerStarting,

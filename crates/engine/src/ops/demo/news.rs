@@ -1,4 +1,4 @@
-//! What happens to a task, as far as somebody who looks on wants to hear of it.
+//! What happens to a task, as far as it concerns a person who watches the demo.
 
 use shuntyard_core::work::task::{Change, TaskId};
 use shuntyard_store::{Event, RunRecord};
@@ -15,7 +15,7 @@ pub enum News {
     Claimed { number: i64, model: String },
     /// The evidence was not good enough, or could not be handed over.
     Refused { why: String },
-    /// It was verified and handed over, as it is told.
+    /// It was verified and delivered; `how` is the text for people.
     Delivered { how: String },
     /// Anything else that keeps it from going on.
     Held { state: String, why: String },

@@ -1,7 +1,7 @@
-//! What is here, what is wrong, and the command that mends it.
+//! What is here, what is wrong, and the command that fixes it.
 //!
-//! Invariant: whatever is missing or broken becomes a finding, and what does not depend on it is
-//! looked at all the same. No finding ever holds a key.
+//! Invariant: whatever is missing or broken becomes a finding, and what does not depend on it is checked all the same.
+//! No finding ever holds a key.
 
 mod machine;
 mod opencode;
@@ -43,7 +43,7 @@ pub struct Finding {
     pub subject: String,
     pub state: State,
     pub detail: String,
-    /// The command that mends it, as a shell takes it.
+    /// The command that fixes it, as a shell takes it.
     pub fix: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Finding {
     }
 }
 
-/// What stands in the way, with the command that mends it.
+/// What prevents the work, with the command that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     pub problem: String,

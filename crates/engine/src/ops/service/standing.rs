@@ -15,7 +15,7 @@ pub struct Standing {
     pub current: bool,
     /// Whether it is at work: the supervisor runs, or the timer is set. None when the system does not tell.
     pub running: Option<bool>,
-    /// The system's own words, or why it said nothing.
+    /// The system's own words, or why it did not answer.
     pub said: String,
     pub pid: Option<u32>,
     /// In microseconds: when the program was started last.

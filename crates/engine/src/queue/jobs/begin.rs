@@ -1,4 +1,4 @@
-//! Starting work: checked, given to a model with a reason, and put in its line. What carries it out is another process.
+//! Starting work: checked, given to a model with a reason, and queued. Another process executes it.
 
 use super::{
     JobError, Start, StartKind, Started, attach,
@@ -172,7 +172,8 @@ async fn several(context: &Context, start: &Start) -> Result<Started, JobError> 
             "see task_list with view \"models\"",
         ));
     }
-    // What was promised is asked, whatever the names mean to whoever carries it out.
+    // The models are fixed now, so that the process that executes the job asks those that were promised, whatever their
+    // names mean to it.
     let models = found.iter().map(|one| one.chosen.as_ref().map_or_else(|_| one.name.clone(), ToString::to_string));
     let order = JobOrder {
         models: models.collect(),

@@ -1,4 +1,4 @@
-//! Ending a job: asked for in the store, done by whoever carries it out, confirmed by its row.
+//! Ending a job: requested in the store, done by the process that executes it, confirmed by its row.
 
 use super::{Bell, JobError, JobView, ensure::ensure_runner, show::peek};
 use crate::{Context, queue::supervise};

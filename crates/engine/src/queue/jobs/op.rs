@@ -35,7 +35,7 @@ pub enum Op {
     },
 }
 
-/// A worker as it is told.
+/// A worker as callers see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkerView {
     /// The same as its name.

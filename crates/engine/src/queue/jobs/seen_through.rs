@@ -1,4 +1,4 @@
-//! Supervised tasks that were handed over: seen through beside the jobs, so that nobody has to start a supervisor for
+//! Supervised tasks that came as jobs: supervised beside the jobs, so that the user need not start a supervisor for
 //! them.
 
 use super::supervised::HANDED_OVER;

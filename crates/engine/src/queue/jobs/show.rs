@@ -1,4 +1,4 @@
-//! From rows to what a caller is told.
+//! From rows to what a caller sees.
 
 use super::{JobError, JobView, begin::policy_word};
 use crate::Context;

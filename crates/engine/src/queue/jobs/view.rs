@@ -1,4 +1,4 @@
-//! How a job stands, as it is told to whoever asks: the same words for a job and for a supervised task.
+//! The state of a job for its caller: the same words for a job and for a supervised task.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub struct JobView {
     pub model: Option<String>,
     pub policy: Option<String>,
     pub reason: Option<String>,
-    /// What was last heard of it, in words.
+    /// Its latest message, in words.
     pub progress: Option<String>,
     /// Of a workflow: each step that is over, as `{name, status, model, text, approved}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,4 @@
-//! Adding tasks: checked as far as that can be done before they run, so that a typing error is seen by whoever made it.
+//! Adding tasks: checked as far as that can be done before they run, so that the user sees a typing error at once.
 
 use crate::{Context, base::refusal::Refusal, in_thread, settings_of};
 use shuntyard_core::{
@@ -30,7 +30,7 @@ pub struct NewTaskOrder {
 pub enum Defaults {
     /// Nowhere: it says everything.
     None,
-    /// The user's settings for the repository. A delivery cannot be seen to be missing, so it is said here.
+    /// The user's settings for the repository. A missing delivery cannot be seen, so it is given here.
     Repository { deliver: Option<Deliver> },
 }
 

@@ -1,4 +1,4 @@
-//! Claiming a task: last of all, after everything that could stand in its way was looked at.
+//! Claiming a task: last of all, after everything that could prevent it was checked.
 
 use super::{
     change::{Became, ChangeError, With, attempt},
@@ -46,7 +46,7 @@ pub(crate) enum Claimed {
     NoSlot(Slot),
     /// It was put off, or a person is needed; the task itself says why.
     PutOff,
-    /// Somebody else was faster.
+    /// Another process was faster.
     Gone,
     /// Nothing can be started here at the moment, whatever the task.
     Nowhere(String),

@@ -248,7 +248,7 @@ pub(crate) fn verdict_id(task: &Task, entries: &[TaskRecord]) -> String {
     format!("{}-{}:{}", task.id, task.created_at, epochs.join(","))
 }
 
-/// Keeps what the contest came to. Told twice, the first time counts.
+/// Keeps the result of the contest. Of two results, the first counts.
 pub(crate) async fn keep(
     context: &Context,
     task: &Task,

@@ -1,8 +1,8 @@
-//! Open pull requests: each is looked at from time to time, and what it needs is started or done.
+//! Open pull requests: each is checked from time to time, and what it needs is started or done.
 //!
-//! Invariant: no start of a task waits for `gh` here. A look is taken by one process, which writes down the moment of the
-//! next one before it asks; every decision is one change of the task as it was read then. A look that is repeated or cut
-//! off therefore starts no second attempt, and a merge is bound to the commit that the task proposed.
+//! Invariant: no start of a task waits for `gh` here. A check is taken by one process, which writes down the moment of
+//! the next one before it asks; every decision is one change of the task as it was read then. A check that is repeated
+//! or cut off therefore starts no second attempt, and a merge is bound to the commit that the task proposed.
 
 use super::{
     change::{Became, ChangeError, With, attempt, change},
@@ -94,7 +94,7 @@ enum Looked {
     Ready(Box<Look>),
 }
 
-/// A look at one pull request, by the process that has taken it.
+/// A check of one pull request, by the process that has taken it.
 struct Look {
     gh: Gh,
     record: Box<TaskRecord>,
@@ -110,7 +110,7 @@ impl Look {
         (&self.head, &self.record.task.spec.base)
     }
 
-    /// Takes the look, unless another process has.
+    /// Takes the check, unless another process has.
     async fn take(context: &Context, record: &TaskRecord) -> Result<Option<Self>, ChangeError> {
         let State::Review { url, head, .. } = &record.task.state else { return Ok(None) };
         let (url, head) = (url.clone(), head.clone());
@@ -252,7 +252,7 @@ async fn revision(
     Ok(Some(Event::Revise { failure, asked, assessment: assessment.clone(), answers, tier, model }))
 }
 
-/// Merges it, and looks at what became of that. A process that dies in between leaves it to the next look.
+/// Merges it, and reads what became of that. A process that dies in between leaves it to the next check.
 async fn merge(context: &Context, look: Look) -> Result<bool, ChangeError> {
     let (gh, url, head, method) = (look.gh.clone(), look.url.clone(), look.head.clone(), look.settings.merge_method);
     fault(context, "merge");

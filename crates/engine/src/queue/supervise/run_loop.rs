@@ -30,12 +30,12 @@ const AT_ONCE: u32 = 8;
 /// How long after it was written a change can be read, on a busy disk.
 const READABLE_WITHIN: Duration = Duration::from_secs(2);
 
-/// What a watcher is told.
+/// What the supervisor reports.
 #[derive(Debug)]
 pub enum Told<'a> {
     Pulse(&'a Pulse),
     Trouble(&'a ChangeError),
-    /// A look at a TODO.md that changed something or went wrong.
+    /// A synchronisation of a TODO.md that changed something or went wrong.
     Todo(&'a TodoPass),
 }
 
@@ -118,7 +118,7 @@ async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Optio
             None => std::future::pending().await,
         }
     };
-    // What was written just before the last look, and could not be read then, is told by nobody.
+    // No event reports what was written just before the last check and could not be read then.
     let late = async {
         sleep(BREATH).await;
         match context.store.data_version().await.ok() {
@@ -145,7 +145,7 @@ async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Optio
     }
 }
 
-/// The files that SQLite writes when anybody writes.
+/// The files that SQLite writes.
 fn written_files(context: &Context) -> Vec<PathBuf> {
     let with = |ending: &str| {
         let mut path = context.store_path.clone().into_os_string();
@@ -168,13 +168,13 @@ async fn until_next(context: &Context) -> Duration {
     }
 }
 
-/// Waits until nothing is queued, waiting or at work, and nothing is owed. What depends on something that needs a person
-/// never will be.
+/// Waits until nothing is queued, waiting or at work, and no effect is pending. What depends on something that needs a
+/// person never will be.
 pub async fn until_idle(context: &Context, batch: Option<&str>) {
     let mut idle: Option<(i64, LastLooks)> = None;
     loop {
         sleep(Duration::from_millis(200)).await;
-        // Before it is known that nothing is left, so that a look from then on has missed nothing.
+        // Before it is known that nothing is left, so that a check from then on has missed nothing.
         let now = now_micros();
         if !is_idle(context, batch).await.unwrap_or(false) {
             idle = None;

@@ -1,5 +1,5 @@
-//! The scheduler's snapshot: which tasks could start, which run, how much room there is, and whether anything may start
-//! at all. It is advisory: a claim checks again in its own transaction.
+//! The scheduler's snapshot: which tasks could start, which run, how many slots are free, and whether anything may
+//! start at all. It is advisory: a claim checks again in its own transaction.
 
 use super::change::ChangeError;
 use crate::Context;

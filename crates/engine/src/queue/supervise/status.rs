@@ -253,7 +253,7 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
     })
 }
 
-/// A task that nobody works on at the moment.
+/// A task that no process works on at the moment.
 async fn at_rest(context: &Context, record: &TaskRecord) -> Result<TaskStatus, ChangeError> {
     Ok(TaskStatus {
         id: record.task.id.clone(),

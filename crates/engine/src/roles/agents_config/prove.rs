@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub enum Standing {
     /// It was asked, and that model answered.
     Proven,
-    /// OpenCode resolves it so; nobody was asked.
+    /// OpenCode resolves it so; no model was asked.
     Configured,
     /// Other settings give it another model.
     Overridden,
@@ -66,7 +66,7 @@ pub struct AgentProof {
     pub cost_known: bool,
 }
 
-/// `told` hears of each agent as soon as it is done.
+/// Calls `told` with each agent as soon as it is done.
 pub async fn prove(
     context: &Context,
     directory: &Path,

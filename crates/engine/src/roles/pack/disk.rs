@@ -1,7 +1,7 @@
 //! Every change in the target goes through here, one step at a time, and each step is whole or not there at all.
 //!
-//! A file is written beside its place under a name that can be told from its own, so that a later run finds and
-//! removes what a killed one has left.
+//! A file is written beside its place under a name that differs recognisably from its own, so that a later run finds
+//! and removes what a killed one has left.
 
 use super::error::PackError;
 use std::{

@@ -1,4 +1,4 @@
-//! Finds tasks by listing `.ai/tasks`, and what somebody means by a number, a name or a path.
+//! Finds tasks by listing `.ai/tasks`, and what a user means by a number, a name or a path.
 
 use super::{
     SPEC_FILE,
@@ -78,7 +78,7 @@ pub fn units(place: &Place, task: &Path) -> Result<Listing<UnitDirectory>, Place
     Ok(Listing { found, troubles })
 }
 
-/// Hidden names are drafts, or somebody else's.
+/// Hidden names are drafts, or belong to others.
 fn directories(place: &Place, above: &Path) -> Result<Listing<TaskDirectory>, PlaceError> {
     let broken = |source| PlaceError::Io { path: above.to_owned(), source };
     let (mut found, mut troubles) = (Vec::new(), Vec::new());

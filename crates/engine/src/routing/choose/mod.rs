@@ -110,7 +110,7 @@ pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh)
     surroundings_for(context, directory, refresh, Purse::default()).await
 }
 
-/// The same for work that somebody in particular pays for.
+/// The same with the limits and the urgency that apply to this work.
 pub async fn surroundings_for(
     context: &Context,
     directory: &Path,

@@ -34,7 +34,7 @@ pub(super) struct Life {
 struct Shared {
     stop: CancellationToken,
     done: CancellationToken,
-    /// The claim belongs to somebody else.
+    /// The task has a newer claim.
     over: AtomicBool,
     why: Mutex<Option<Stop>>,
     progress_at: AtomicI64,
@@ -170,12 +170,12 @@ async fn keep(context: Context, id: TaskId, epoch: i64, shared: Arc<Shared>) {
     }
 }
 
-/// Whom this worker ends with, where somebody is named: the demo and tests must leave nothing behind.
+/// Whom this worker ends with, where an owner is named: the demo and tests must leave nothing behind.
 #[derive(Debug, Clone, Copy)]
 enum Owner {
     Nobody,
     Process(ProcessIdentity),
-    /// Gone before there was a first look.
+    /// Gone before the first check.
     Gone,
 }
 

@@ -146,7 +146,7 @@ impl Wanted<'_> {
             return Ok(None);
         };
         let directory = own_directory(git, self.root, self.task, &self.owner)?;
-        // A process died before it was recorded, so nobody has worked in it.
+        // A process died before it was recorded, so no agent has worked in it.
         if let Some(unused) = git.open_workspace(&directory, &self.owner)? {
             unused.remove()?;
         }

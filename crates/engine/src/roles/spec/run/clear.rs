@@ -1,6 +1,6 @@
 //! What is left of a run: the branches of roles whose work has gone into another branch.
 //!
-//! Invariant: a branch is removed only when the other has every commit of it. What is kept is told with its reason.
+//! Invariant: a branch is removed only when the other has every commit of it. What is kept is reported with its reason.
 
 use super::{
     Step,

@@ -121,7 +121,7 @@ fn plain(state: &State) -> RoleOutcome {
     }
 }
 
-/// `first` is who began the step: what was done before somebody else went on is looked at as well.
+/// `first` is who began the step: what was done before another task continued it is checked as well.
 async fn judged(
     plan: &Arc<Plan>,
     (part, role): (usize, Role),

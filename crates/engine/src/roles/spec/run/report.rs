@@ -25,7 +25,7 @@ word_enum! {
         Waiting = "waiting",
         Running = "running",
         Done = "done",
-        /// What the validator said.
+        /// The validator's verdict.
         Pass = "pass",
         Fail = "fail",
         Failed = "failed",
@@ -174,7 +174,7 @@ async fn roles(
     Ok((roles, total))
 }
 
-/// Whoever merges removes the own branch right after.
+/// The process that merges removes the own branch right after.
 fn is_merged(seen: &Seen) -> bool {
     matches!(seen.record.task.state, State::Done { delivered: Delivered::Merged { .. } })
 }

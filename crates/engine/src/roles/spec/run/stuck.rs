@@ -17,7 +17,7 @@ pub(super) struct Stuck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lack {
     Money,
-    /// Work that is good, or somebody who says how it goes on.
+    /// Work that is good, or a person's decision how it goes on.
     Other,
 }
 
