@@ -36,7 +36,7 @@ type List = (Arc<Catalogue>, BTreeSet<String>);
 /// How a model is reached, or why it cannot be.
 type Found = Result<Arc<DirectEndpoint>, String>;
 
-/// The ways to all models of a provider: the files that tell of them are read once.
+/// The endpoints of all models of a provider: the files that contain them are read once.
 type Endpoints = Result<BTreeMap<String, Found>, String>;
 
 impl DirectCache {

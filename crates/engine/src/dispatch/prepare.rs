@@ -123,8 +123,8 @@ async fn advised(run: Run<'_>, request: &Request, wish: Option<AgentWish>, lines
     Ok(Advice { agent: wish, pattern, contest, classified, budget })
 }
 
-/// The same for a request that may need no server. Nothing when the files cannot tell whom it should go to: a server
-/// may know more.
+/// The same for a request that may need no server. Nothing when the files do not show where it should go: a server may
+/// know more.
 pub(super) async fn prepare_alone(run: Run<'_>) -> Result<Option<Prepared>, Refusal> {
     let Run { context, request, options, .. } = run;
     let (catalogue, foreign) = match listed_before(context, &request.directory).await {

@@ -38,7 +38,7 @@ pub(super) fn new_session(request: &Request, id: DispatchId) -> NewSession {
     }
 }
 
-/// What an agent that only looks may use.
+/// The tools of an agent that only reads.
 const LOOKING: [&str; 9] =
     ["read", "glob", "grep", "list", "lsp", "skill", "todowrite", "webfetch", "StructuredOutput"];
 /// What holds secrets as a rule.

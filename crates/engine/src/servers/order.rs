@@ -1,4 +1,4 @@
-//! What the starter of a keeper tells it.
+//! The parameters that the starter of a keeper gives it.
 
 use crate::Context;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct KeeperOrder {
     /// The store, so that the keeper opens the same one whatever its environment says.
     pub store: PathBuf,
     pub data_dir: PathBuf,
-    /// The server's settings as its starter has them: files may say something else by now.
+    /// The server's settings as its starter has them: files may differ by now.
     pub settings: settings::Server,
     pub sessions: settings::Sessions,
     /// End with this process: for tests and build machines, which must leave nothing behind.

@@ -83,7 +83,7 @@ pub(super) async fn watch(
         }
         if Instant::now() >= next_housekeeping {
             next_housekeeping = Instant::now() + HOUSEKEEPING;
-            // Runs of processes that died without a lease that could tell: on this server or on one before it.
+            // Runs of processes that died without a lease that could show it: on this server or on one before it.
             drop(recover_abandoned(context, None).await);
             corrected = corrected || correct_home(context, client, &order.slot).await.is_ok();
             archive_old_sessions(context, client, &order.slot).await;

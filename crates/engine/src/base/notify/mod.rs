@@ -1,4 +1,4 @@
-//! Telling people, once for each event: by a command of theirs, by a signed message to an address of theirs, and on
+//! Notices for people, once for each event: by a command of theirs, by a signed message to an address of theirs, and on
 //! their desktop.
 
 mod desktop;

@@ -93,7 +93,7 @@ pub(crate) struct Outcome {
     /// Why it was ended before it ended by itself.
     pub(crate) gave_up: Option<GiveUp>,
     pub(crate) tool_calls: u32,
-    /// False when the server did not say that the run has ended.
+    /// False when the server did not report that the run has ended.
     pub(crate) stopped: bool,
 }
 

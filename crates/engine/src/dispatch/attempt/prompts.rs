@@ -25,7 +25,7 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) report: PromptReport,
-    /// What the messages of all prompts say of themselves, and whether that is everything.
+    /// The usage that the messages of all prompts report, and whether that is everything.
     pub(super) usage: Usage,
     pub(super) cost: Nano,
     pub(super) is_complete: bool,

@@ -24,7 +24,7 @@ pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcom
         Err(error) => {
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
             let end = end_record(&Err(failure), None, &Seen::NOTHING);
-            // It may not even have been recorded; the error that stopped it is the one to tell.
+            // It may not even have been recorded; the error that stopped it is the one to report.
             drop(twice(|| store.finish_attempt(seat.attempt.run.id, seat.attempt.ordinal, &end)).await);
             return Err(error);
         }

@@ -47,7 +47,7 @@ pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage),
     let (id, before) = opened?;
     let noted = async {
         recorded?;
-        // A prompt before the stream stands could lose its first events; without one, looking carries the run.
+        // A prompt before the stream is open could lose its first events; without one, polling carries the run.
         seat.station.acquired.hub.wait_connected(STREAM_PATIENCE).await;
         seat.attempt.run.context.store.set_attempt_session(seat.attempt.run.id, seat.attempt.ordinal, &id).await?;
         let state = match afterwards(seat.attempt.run.request) {
@@ -120,7 +120,7 @@ fn keeper_deletes(seat: &Seat<'_>) -> bool {
     seat.station.acquired.managed.is_some() && afterwards(seat.attempt.run.request) == Afterwards::Delete
 }
 
-/// Leaves the session as its policy says; tells whether it is still there for another prompt.
+/// Leaves the session as its policy says; returns whether it is still there for another prompt.
 pub(super) async fn close_session(seat: &Seat<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
     let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
     if stuck || matches!(ran.report.gave_up, Some(GiveUp::ServerLost(_))) {

@@ -13,7 +13,7 @@ pub struct TaskNews {
 pub enum News {
     /// A worker is started for it, and this model is asked. The first try is 1.
     Claimed { number: i64, model: String },
-    /// The evidence was not good enough, or could not be handed over.
+    /// The evidence was not good enough, or the work could not be delivered.
     Refused { why: String },
     /// It was verified and delivered; `how` is the text for people.
     Delivered { how: String },
@@ -22,7 +22,7 @@ pub enum News {
 }
 
 impl TaskNews {
-    /// What a row of the audit says, when it is worth telling. The claim's row does not name the model; its run does.
+    /// The news in a row of the audit, if any. The claim's row does not name the model; its run does.
     pub(super) fn of(task: &TaskId, event: &Event, runs: &[RunRecord]) -> Option<Self> {
         let Change { event, from: _, to, epoch, detail, route: _ } = serde_json::from_value(event.data.clone()).ok()?;
         let news = match event.as_str() {

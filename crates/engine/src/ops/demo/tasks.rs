@@ -73,7 +73,7 @@ impl Play<'_> {
         Ok(followed?)
     }
 
-    /// Tells what happens, until nothing more does.
+    /// Reports what happens, until nothing more does.
     async fn follow(&self) -> Result<(), StoreError> {
         let mut idle = pin!(until_idle(self.context, None));
         let mut after = 0;

@@ -77,14 +77,14 @@ pub struct Trouble {
     pub fix: String,
 }
 
-/// What the caller knows. The parts of a context stand beside it, because without a store there is none.
+/// What the caller knows. The parts of a context are given one by one, because without a store there is none.
 #[derive(Debug)]
 pub struct Patient<'a> {
     pub config: &'a Config,
     pub paths: &'a Paths,
     pub environment: &'a BTreeMap<String, String>,
     pub program: &'a Path,
-    /// Where the user stands: a project may connect providers of its own.
+    /// The user's current directory: a project may connect providers of its own.
     pub directory: &'a Path,
     /// The files and variables that were read. With a trouble, `config` is what is left without them.
     pub configuration: Result<Vec<String>, Trouble>,
@@ -147,7 +147,7 @@ impl Diagnosis {
     }
 }
 
-/// Looks at everything, and says what it is at through `progress`.
+/// Checks everything, and names each check through `progress`.
 pub async fn examine(patient: &Patient<'_>, depth: Depth, progress: &dyn Fn(&str)) -> Diagnosis {
     let mut findings = vec![configuration(patient)];
     progress("looking for OpenCode");

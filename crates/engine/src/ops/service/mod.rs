@@ -153,7 +153,7 @@ fn plan_uninstall(place: Place<'_>, manager: Option<Manager>) -> Result<(Vec<Man
     Ok((managers, whole))
 }
 
-/// What is installed for this instance and how it stands, and what else does the same.
+/// What is installed for this instance and its status, and what else does the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     pub instance: Instance,

@@ -85,7 +85,7 @@ pub async fn claim(context: &Context, line: &Line, run: Run) -> Result<Claim, Cl
     Ok(Claim { taken, who, place: shared.place(), notes })
 }
 
-/// Only what this store has written down, now or before, is its own, whatever name stands there.
+/// Only what this store has written down, now or before, is its own, whatever name the line has.
 fn wanted(
     document: &Document,
     id: &TaskId,

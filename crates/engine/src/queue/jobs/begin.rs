@@ -21,7 +21,7 @@ use shuntyard_core::{
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::NewJob;
 
-/// Starts what is asked for, and tells at once what it was given to and why.
+/// Starts what is asked for, and returns at once which model has it and why.
 pub async fn start(context: &Context, start: &Start) -> Result<Started, JobError> {
     check(context, start)?;
     match start.kind {
@@ -204,7 +204,7 @@ async fn workflow(context: &Context, start: &Start) -> Result<Started, JobError>
     let mut notes = Vec::new();
     let mut steps: Vec<WorkflowStep> = Vec::new();
     let mut choices: Vec<Choice> = Vec::new();
-    // Every step is looked at now: that the last one has no model is not to be learned after the others were paid.
+    // Every step is checked now: a missing model of the last one must not be found after the others were paid.
     for step in &workflow.steps {
         let (profile_name, settings): (_, WorkerProfile) = profile(config, &step.profile)?;
         let wish = Wish {

@@ -15,7 +15,7 @@ const BACKLOG: usize = 4096;
 /// How often the store is looked at although no file has changed.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// What happened to whom.
+/// An event: its kind, and the job or task that it is about.
 #[derive(Debug)]
 pub struct Rung {
     pub kind: String,

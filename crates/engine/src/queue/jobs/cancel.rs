@@ -39,7 +39,7 @@ async fn ask(context: &Context, id: &str) -> Result<(), JobError> {
             Err(error) => return Err(error.into()),
         }
     }
-    // Also tells whether there is such a task.
+    // Also checks that there is such a task.
     let view = peek(context, id).await?;
     if view.over && view.status != "blocked" {
         return Ok(());

@@ -153,7 +153,7 @@ impl Runner<'_> {
             }
         }
         if self.lock.is_some() && self.stamp != Stamp::now(self.context) {
-            // What runs is seen to its end; what is new is for one that has read the settings as they are.
+            // This runner finishes what runs; new jobs are for one that has read the settings as they are.
             self.lock = None;
             if let Err(error) = start_another(self.context) {
                 // A process that waits for a job, or starts one, tries it again.
@@ -211,14 +211,14 @@ impl Runner<'_> {
     }
 }
 
-/// Where an owner is named whom everything ends with: the demo and tests must leave nothing behind.
+/// A given owner is the process that everything ends with: the demo and tests must leave nothing behind.
 fn owner_is_gone(context: &Context) -> bool {
     let owner = context.variable("SHUNTYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok());
     owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive()))
 }
 
 /// Writes how a claim ended. A store that is busy is asked until it answers: the answer was paid for, and as long as it
-/// is not written, the line of its worker stands still.
+/// is not written, the queue of its worker is blocked.
 async fn close(context: &Context, id: JobId, epoch: i64, end: &JobEnd) {
     let mut pause = Duration::from_millis(100);
     loop {

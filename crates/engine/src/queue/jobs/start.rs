@@ -100,7 +100,7 @@ pub struct Started {
     pub worker: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// How many stand before it.
+    /// How many are before it.
     pub position: Option<u32>,
     pub reference: Option<String>,
     pub model: Option<String>,

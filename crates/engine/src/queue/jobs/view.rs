@@ -19,7 +19,7 @@ pub struct JobView {
     pub directory: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// How many stand before it in its line.
+    /// How many are before it in its queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
     /// What was written for a model, what came of it, for how long, and why.

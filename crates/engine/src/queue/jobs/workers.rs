@@ -25,7 +25,7 @@ use std::{path::Path, time::Duration};
 
 /// How long a worker may take to show that it answers.
 const PROBE: Duration = Duration::from_secs(3);
-/// Two callers that make a worker of one name at the same moment: the later looks again.
+/// Two callers that make a worker of one name at the same moment: the later tries again.
 const TRIES: usize = 8;
 
 /// What a message asks of its worker.

@@ -26,8 +26,8 @@ use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ContestRecord, ErrorKind, RunRecord, SpendKey, SpendKind, Spent, StoreError, TaskRecord};
 use std::path::Path;
 
-/// A contest is woken when its last entry settles. In case that is missed, it looks by itself after so many regular
-/// looks of a supervisor.
+/// A contest is woken when its last entry settles. In case that is missed, it checks by itself after so many regular
+/// checks of a supervisor.
 const LOOKS: i64 = 8;
 
 /// Whether its winner is still to be found.
@@ -50,7 +50,7 @@ pub(crate) async fn records(context: &Context, contest: &Task) -> Result<Vec<Tas
     Ok(found)
 }
 
-/// How it stands with the entries of a contest.
+/// The state of the entries of a contest.
 pub async fn entries(context: &Context, contest: &Task) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
     for record in records(context, contest).await? {

@@ -70,7 +70,7 @@ fn wanted(task: &Task) -> TaskSpec {
     }
 }
 
-/// What is done needs no look any more.
+/// A task that is done needs no diagnosis any more.
 pub(super) async fn call_off(context: &Context, id: &TaskId) {
     if let Some(look) = named_after(id)
         && let Ok(record) = context.store.task(&look).await

@@ -26,7 +26,8 @@ pub enum AdoptError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// Renames what the tasks of this store have in repositories, if that is still to be done. Returns what to tell the user.
+/// Renames what the tasks of this store have in repositories, if that is still to be done. Returns messages for the
+/// user.
 pub async fn adopt_repositories(context: &Context) -> Result<Vec<String>, AdoptError> {
     let mark = pending_mark(&context.paths.data_dir);
     if !mark.exists() {

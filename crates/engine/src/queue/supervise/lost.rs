@@ -99,7 +99,7 @@ pub async fn release(context: &Context, id: &TaskId, force: bool) -> Result<Rele
     Ok(if now.epoch != run.epoch || !now.state.is_held() { Released::Done } else { Released::NotNow })
 }
 
-/// Before the worker has reported, it is the process that claimed which stands there.
+/// Before the worker has reported, the run names the process that claimed.
 fn worker_of(run: &RunRecord) -> Option<ProcessIdentity> {
     run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of)
 }

@@ -10,7 +10,7 @@ const PAGE: u32 = 200;
 
 /// A worker that gets on with its task holds the same slots as before, and has no pending effects yet.
 const PROGRESS: [&str; 4] = ["task.starting", "task.running", "task.evaluating", "task.delivering"];
-/// What these tell of is asked for when a task is claimed, and a task that waits for it has a moment of its own.
+/// What these report is asked for when a task is claimed, and a task that waits for it has a moment of its own.
 const ASKED_FOR: [&str; 7] = ["attempt.", "cooldown.", "dispatch.", "outcome.", "provider.", "server.", "spend."];
 
 #[derive(Debug, Default)]

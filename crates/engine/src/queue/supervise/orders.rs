@@ -39,8 +39,8 @@ pub(super) async fn cancel_entries(context: &Context, id: &TaskId) -> Result<Str
     Ok(format!("{cancelled} entries were cancelled"))
 }
 
-/// Another try, with all that was learned. The entries of a contest without a winner are tried again, except those that
-/// are done.
+/// Another try, with all that the earlier ones found out. The entries of a contest without a winner are tried again,
+/// except those that are done.
 pub async fn retry(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeError> {
     let record = context.store.task(id).await?;
     refuse_lone_entry(context, &record).await?;

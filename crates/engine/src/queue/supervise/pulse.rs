@@ -43,7 +43,7 @@ pub struct Pulse {
     pub woken: u32,
     pub stopped: u32,
     pub effects: u32,
-    /// Looks at the TODO.md of a repository that changed something or went wrong.
+    /// Synchronisations of a repository's TODO.md that changed something or went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub todo: Vec<TodoPass>,
     /// Why nothing more was started, when something could have been.

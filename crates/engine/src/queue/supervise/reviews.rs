@@ -29,7 +29,7 @@ use std::{path::Path, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// An open pull request is looked at with every one of so many regular looks of a supervisor.
+/// An open pull request is checked with every one of so many regular checks of a supervisor.
 const LOOKS: i64 = 8;
 /// Tasks that are read to find those that are due.
 const DUE: u32 = 500;
@@ -47,7 +47,7 @@ pub(super) fn next_look(context: &Context) -> i64 {
     now_micros().saturating_add(micros(context.config.supervise.look_every).saturating_mul(LOOKS))
 }
 
-/// Looks again and again until it is cancelled.
+/// Checks again and again until it is cancelled.
 pub(super) async fn keep(context: &Context, cancel: &CancellationToken) {
     let regular = context.config.supervise.look_every.0.unwrap_or(Duration::from_secs(15));
     let looking = async {
@@ -66,7 +66,7 @@ pub(super) async fn keep(context: &Context, cancel: &CancellationToken) {
     }
 }
 
-/// Looks at those whose time has come, and merges those that are ready. Returns whether any task moved.
+/// Checks those whose time has come, and merges those that are ready. Returns whether any task moved.
 pub(super) async fn look_where_due(context: &Context) -> Result<bool, ChangeError> {
     let due = context.store.due_tasks(now_micros(), DUE).await?;
     let reviews: Vec<&TaskRecord> =

@@ -25,7 +25,7 @@ const BREATH: Duration = Duration::from_millis(20);
 /// The pause while a pull request is due.
 const OVERDUE: Duration = Duration::from_millis(100);
 
-/// Looks for what was written before the first pause.
+/// Checks for what was written before the first pause.
 const AT_ONCE: u32 = 8;
 /// How long after it was written a change can be read, on a busy disk.
 const READABLE_WITHIN: Duration = Duration::from_secs(2);
@@ -191,7 +191,7 @@ pub async fn until_idle(context: &Context, batch: Option<&str>) {
     }
 }
 
-/// Several looks at the store are one only while nothing happens: a task that is claimed between two of them is in
+/// Several reads of the store agree only while nothing happens: a task that is claimed between two of them is in
 /// neither.
 async fn is_idle(context: &Context, batch: Option<&str>) -> Result<bool, ChangeError> {
     let before = context.store.newest_event().await?;

@@ -58,7 +58,7 @@ pub(super) async fn limits_of(context: &Context, batches: &[BatchRecord]) -> Lim
 }
 
 async fn pressure_now() -> Option<Pressure> {
-    // Where small files tell it, to read them takes less than to have another thread do that.
+    // Where small files contain it, to read them takes less than to have another thread do that.
     let load = match cfg!(target_os = "linux") {
         true => load::load(),
         false => tokio::task::spawn_blocking(load::load).await.ok().flatten(),

@@ -1,4 +1,4 @@
-//! How everything stands, with a cause for each task that does not move.
+//! The state of everything, with a cause for each task that does not move.
 
 use super::{
     change::ChangeError,

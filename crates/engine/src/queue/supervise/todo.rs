@@ -56,7 +56,7 @@ impl TodoPass {
     }
 }
 
-/// How it stands with one TODO.md.
+/// The state of one TODO.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TodoStatus {
     pub repository: String,
@@ -80,7 +80,8 @@ pub(super) async fn keep(context: &Context, batch: Option<&str>, tell: impl Fn(&
     }
 }
 
-/// Looks where it is time, side by side, and returns what is worth telling: changes, and problems that are new.
+/// Synchronises where it is time, side by side, and returns what is worth reporting: changes, and problems that are
+/// new.
 pub(super) async fn look_where_due(context: &Context, batch: Option<&str>) -> Vec<TodoPass> {
     let Some(every) = every(context) else { return Vec::new() };
     let mut due = Vec::new();
@@ -146,7 +147,7 @@ fn every(context: &Context) -> Option<i64> {
     context.config.supervise.todo_every.0.map(|_| micros(context.config.supervise.todo_every))
 }
 
-/// None: there is nothing to look at, ever.
+/// None: there is nothing to synchronise, ever.
 async fn until_due(context: &Context, batch: Option<&str>) -> Option<Duration> {
     let every = every(context)?;
     let mut soonest = None;
@@ -212,7 +213,7 @@ fn told(name: &str, report: SyncReport) -> TodoPass {
     let mut problems: Vec<String> = offline.into_iter().chain(cycles).collect();
     problems.extend(lines.map(|told| format!("{}: {}", told.todo, told.detail)));
     problems.extend(report.notes.iter().cloned());
-    // A line that stands there twice is seen by both sides.
+    // A line that the file has twice is seen by both sides.
     let mut seen = BTreeSet::new();
     problems.retain(|problem| seen.insert(problem.clone()));
     TodoPass {
@@ -250,7 +251,7 @@ async fn remember(context: &Context, name: &str, problem: Option<&str>) -> Resul
     Ok(true)
 }
 
-/// The mark has the position of the event that tells of it; 0 when all is well.
+/// The mark has the position of the event that reports it; 0 when all is well.
 async fn known_problem(context: &Context, name: &str) -> Result<Option<String>, StoreError> {
     told_at(context, &mark("problem", name), TROUBLE).await
 }

@@ -20,7 +20,7 @@ use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// How an agent stands to the model that it should have.
+/// Whether an agent has the model that it should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {

@@ -56,7 +56,7 @@ pub fn plan(
     let value = json!({"type": "local", "command": command, "enabled": true});
     let there = config_text::entry(text.as_deref().unwrap_or(MINIMAL)).map_err(fail)?;
     let ours = mine.filter(|mine| there.as_ref() == Some(&mine.value));
-    // Without the backup only the text can tell what is not ours.
+    // Without the backup only the text can show what is not ours.
     let untouched = mine.filter(|mine| found.is(&mine.sha256) && way_back(&path, &mine.before) != Change::KeptLost);
     let base_text = match (&ours, untouched) {
         (Some(_), Some(mine)) => earlier(&path, &mine.before)?,

@@ -1,5 +1,5 @@
-//! What a restore does to each file: one that is neither as it was then nor as we left it is the user's, and stays unless
-//! they say otherwise. Looks at files and changes none.
+//! What a restore does to each file: one that is neither as it was then nor as we left it is the user's, and stays
+//! unless they say otherwise. Reads files and changes none.
 
 use super::{
     backup::{Index, IndexEntry, backups, index},

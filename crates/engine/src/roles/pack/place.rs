@@ -28,7 +28,7 @@ impl Place {
         Self::new(root.to_path_buf(), configs, data_dir)
     }
 
-    /// The directory `.opencode` of a project. Its configuration may also stand beside that.
+    /// The directory `.opencode` of a project. Its configuration may also be beside that.
     #[must_use]
     pub fn project(project: &Path, data_dir: &Path) -> Self {
         let root = project.join(".opencode");

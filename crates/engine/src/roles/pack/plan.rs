@@ -1,4 +1,4 @@
-//! What has to happen to each file so that a target has the pack. Looks at files and changes none.
+//! What has to happen to each file so that a target has the pack. Reads files and changes none.
 
 use super::{
     Bundle, Part,

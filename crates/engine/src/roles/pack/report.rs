@@ -65,7 +65,6 @@ pub struct FileReport {
     /// From what is there to what the pack has, where both are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// What else there is to say about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -80,7 +80,7 @@ fn keep_here(place: &Place, manifest: &mut Manifest) -> Result<(), PackError> {
     if let Some(config) = &mut manifest.config
         && !is_own_config(place, config)
     {
-        // A link that leads elsewhere since, or a lie: only the text of what is read here now can tell.
+        // A link that leads elsewhere since, or a lie: only the text of what is read here now can show that.
         config.path = place.config()?;
         config.before = Before::Lost { sha256: String::new() };
     }

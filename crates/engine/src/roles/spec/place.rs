@@ -27,7 +27,7 @@ impl PlaceError {
     }
 }
 
-/// A repository, or a directory that stands for one.
+/// A repository, or a directory that is used like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     root: PathBuf,

@@ -41,7 +41,7 @@ pub struct Listing<T> {
 /// A directory in that of a task, and what a check has to know of it.
 pub type UnitDirectory = (TaskDirectory, Child);
 
-/// What an argument stands for.
+/// What an argument names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     All,

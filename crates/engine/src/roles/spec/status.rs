@@ -43,7 +43,7 @@ pub struct TaskStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoredTask {
     pub task: String,
-    /// None for a spec without units, and for the handing over of the whole.
+    /// None for a spec without units, and for the delivery of the whole.
     pub unit: Option<String>,
     pub role: &'static str,
     pub cycle: u32,

@@ -31,7 +31,7 @@ impl From<OverBudget> for Refusal {
     }
 }
 
-/// A reservation, with what a refusal has to say about it.
+/// A reservation, with the details that a refusal gives.
 #[derive(Debug, Clone)]
 pub(crate) struct Reservation {
     pub(crate) reserve: Reserve,

@@ -20,7 +20,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// How long a server may take to tell what it knows, for a command that could do without, and for one that could not.
+/// How long a server may take to answer, for a command that could do without, and for one that could not.
 const GLANCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(90);
 

@@ -71,7 +71,7 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
 
 /// The message with a record of the conversation, as far as the jobs of this worker have it.
 async fn remembered(context: &Context, worker: &WorkerRecord, message: &str, mode: Mode) -> Option<String> {
-    // A command is its own text, and nothing can stand before it.
+    // A command is its own text, and nothing can precede it.
     let session = worker.session.as_deref().filter(|_| mode != Mode::Command)?;
     let filter = JobFilter {
         states: vec![JobState::Done],

@@ -91,7 +91,7 @@ pub enum WorkError {
     Over,
 }
 
-/// Carries a claim from where it stands to its end.
+/// Works on a claim from its present state to its end.
 pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), WorkError> {
     let record = context.store.task(id).await?;
     if record.task.epoch != epoch {

@@ -33,7 +33,7 @@ pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &s
         let evidence = delivered_before(record, place, head, &found.head).await;
         return Ok(Handed { evidence, branch: Some(found.branch.clone()), ..Handed::new(proposed(&found.head)) });
     }
-    // A person has chosen another base for it: what it is to be rebased on is theirs to say.
+    // A person has chosen another base for it, and decides what it is to be rebased on.
     if !found.is_for(&record.task.spec.base) {
         return Ok(Handed::new(proposed(head)));
     }

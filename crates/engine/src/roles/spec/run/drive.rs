@@ -33,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Passes for what the last task leaves to be done.
 const OWED: u32 = 20;
 
-/// Runs until everything is handed over or nothing can go on without a person.
+/// Runs until everything is delivered or nothing can go on without a person.
 pub async fn run(context: &Context, plan: Plan, wish: &Wish, teller: &Teller) -> Result<RunReport, RunError> {
     if wish.deliver != Deliver::Branch && matches!(plan.base, Base::Commit(_)) {
         let message = "no branch is checked out, and only a branch can be delivered to".to_owned();
@@ -135,7 +135,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Looks at everything with git, in a thread: the supervisor beside this must not wait for it.
+    /// Reads everything with git, in a thread: the supervisor beside this must not wait for it.
     async fn see<T: Send + 'static>(
         &self,
         seen: &Arc<Vec<Seen>>,

@@ -257,8 +257,8 @@ impl Sight<'_> {
         Stuck { part: Some(place), reason, next: self.way_out(place), lack }
     }
 
-    /// What was validated could not be handed over. Git itself is asked whether the two fit: what a command left of its
-    /// words says less.
+    /// What was validated could not be delivered. Git itself is asked whether the two fit: what a command left of its
+    /// words shows less.
     pub fn cannot_go(&self, delivery: &Delivery, found: &Seen, reason: &str) -> Stuck {
         let Delivery { part, from, into, .. } = delivery;
         let (id, again) = (found.id(), format!("`shuntyard spec run {}`", self.plan.name));

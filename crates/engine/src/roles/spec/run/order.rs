@@ -171,7 +171,7 @@ impl Orders<'_> {
         Ok(is_there.then(|| role.as_str().to_owned()))
     }
 
-    /// The definition of that agent, or else what we tell the role.
+    /// The definition of that agent, or else our own instruction for the role.
     fn persona(&self, role: Role) -> Result<String, RunError> {
         for file in definitions(role) {
             if let Some(text) = text_at(&self.plan.repository, &self.plan.at, &format!(".opencode/{file}"))? {

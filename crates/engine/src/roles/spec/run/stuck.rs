@@ -6,7 +6,7 @@ use shuntyard_core::{ErrorClass, Nano};
 /// A part that cannot go on, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stuck {
-    /// None when it is the handing over of the whole.
+    /// None when it is the delivery of the whole.
     pub part: Option<usize>,
     pub reason: String,
     pub next: String,
