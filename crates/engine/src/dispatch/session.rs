@@ -14,7 +14,6 @@ use shuntyard_core::{
 };
 use shuntyard_store::ErrorKind;
 
-/// The server that the request has to go to.
 pub(super) async fn wanted_server(context: &Context, request: &Request, slot: Option<&str>) -> Result<Want, Refusal> {
     let Some(session) = &request.session else {
         return Ok(slot.map_or(Want::Any, |slot| Want::Slot(slot.to_owned())));

@@ -36,7 +36,6 @@ use tools::Tools;
 pub struct Surroundings {
     pub environment: BTreeMap<String, String>,
     pub paths: Paths,
-    /// This program.
     pub program: PathBuf,
     /// Where relative paths of the caller begin.
     pub here: PathBuf,

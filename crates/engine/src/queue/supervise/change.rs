@@ -92,7 +92,7 @@ pub(crate) async fn change_held(
     }
 }
 
-/// An effect without a receiver is not pending either.
+/// Whether an effect has a receiver; one without is not stored as pending.
 fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
     match effect {
         Effect::Notify { .. } => context.config.supervise.notifies(),

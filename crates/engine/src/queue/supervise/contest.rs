@@ -50,7 +50,6 @@ pub(crate) async fn records(context: &Context, contest: &Task) -> Result<Vec<Tas
     Ok(found)
 }
 
-/// The state of the entries of a contest.
 pub async fn entries(context: &Context, contest: &Task) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
     for record in records(context, contest).await? {

@@ -31,7 +31,7 @@ pub(super) async fn cancel_entries(context: &Context, id: &TaskId) -> Result<Str
         }
         match order(context, &entry.task.id, Event::Cancel { by: format!("{id}, which was cancelled") }).await {
             Ok(_) => cancelled += 1,
-            // It has ended by itself, or was already to end.
+            // It has ended by itself, or was already stopping.
             Err(ChangeError::Illegal(_)) => {}
             Err(error) => return Err(error),
         }

@@ -23,7 +23,6 @@ pub enum ReadError {
     Ambiguous { argument: String, names: Vec<String> },
 }
 
-/// A directory of `.ai/tasks`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDirectory {
     pub name: String,

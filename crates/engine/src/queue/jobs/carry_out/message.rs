@@ -127,7 +127,7 @@ async fn remember(context: &Context, worker: &WorkerRecord, report: &DispatchRep
     // Another process may give it another model at the same moment; that stays.
     for _ in 0..5 {
         let Ok(current) = context.store.worker(&worker.name).await else { return };
-        // Meanwhile it got the order to begin anew, or there is another of its name.
+        // Meanwhile it was set to begin anew, or there is another of its name.
         let is_another = current.created_at != worker.created_at;
         if is_another || (current.session != worker.session && current.session.is_none()) {
             return;

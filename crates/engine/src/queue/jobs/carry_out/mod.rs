@@ -232,7 +232,6 @@ fn failed(class: &str, message: &str, hint: &str) -> JobEnd {
     JobEnd::Over { state: JobState::Failed, result: json!({"text": "", "error": error}) }
 }
 
-/// What a profile adds to a request.
 fn as_profile(request: Request, system: &str, access: Access, needs: &[Capability]) -> Request {
     let system = Some(system.to_owned()).filter(|system| !system.is_empty());
     Request { system, access, capabilities: needs.to_vec(), ..request }

@@ -25,7 +25,6 @@ const DEADLINE: Duration = Duration::from_secs(120);
 /// Characters of the change that are shown; each takes up to four bytes.
 const MOST_DIFF: usize = 100_000;
 
-/// The verdict, when a model was asked.
 pub(super) enum Opinion {
     /// No model was asked, with nothing to report about it.
     NotAsked,
