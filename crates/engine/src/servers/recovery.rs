@@ -135,8 +135,8 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
     Ok(Settled::Done)
 }
 
-/// The proof that no model was asked: on a managed server the session is noted before the first prompt, and this one was
-/// not. Without a managed server it may have been a direct call, which has no session, so nothing is proven.
+/// The proof that no model was asked: on a managed server the session is noted before the first prompt, and this one
+/// was not. Without a managed server it may have been a direct call, which has no session, so nothing is proven.
 fn nothing_was_sent(attempt: &AttemptRecord) -> bool {
     attempt.server.is_some() && attempt.session.is_none()
 }

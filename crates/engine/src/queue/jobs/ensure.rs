@@ -40,7 +40,7 @@ fn take_lock(context: &Context) -> io::Result<Option<File>> {
     }
 }
 
-/// The same, with some patience for those who only look.
+/// The same, with some patience for processes that only check.
 pub(super) async fn take_lock_soon(context: &Context) -> io::Result<Option<File>> {
     for _ in 0..LOCK_TRIES {
         if let Some(lock) = take_lock(context)? {

@@ -211,7 +211,8 @@ impl Runner<'_> {
     }
 }
 
-/// Whether the owner process, if one is given, is gone. Everything ends with it: the demo and tests leave nothing behind.
+/// Whether the owner process, if one is given, is gone. Everything ends with it: the demo and tests leave nothing
+/// behind.
 fn owner_is_gone(context: &Context) -> bool {
     let owner = context.variable("SHUNTYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok());
     owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive()))

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// How often it looks whether there are any.
+/// How often it checks whether there are any.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn see_tasks_through(context: Context, stop: CancellationToken) {

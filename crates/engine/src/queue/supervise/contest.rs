@@ -94,8 +94,8 @@ fn cost_of(runs: &[RunRecord]) -> Nano {
     runs.iter().map(|run| run.cost).sum()
 }
 
-/// What a task has cost until now. Of an entry that is what its runs came to: the ledger has it under its contest, where
-/// it counts once.
+/// What a task has cost until now. Of an entry that is what its runs came to: the ledger has it under its contest,
+/// where it counts once.
 pub async fn cost(context: &Context, task: &Task) -> Result<Spent, StoreError> {
     if task.spec.entry_of.is_some() {
         let runs = context.store.runs(&task.id).await?;

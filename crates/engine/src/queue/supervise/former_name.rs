@@ -1,7 +1,7 @@
 //! Repositories and workspaces of tasks that were begun under the program's former name, Switchyard.
 //!
-//! Invariant: the mark in the data directory goes last, so an adoption that was cut off or that failed begins again, and
-//! nothing is renamed below a task that a process of the former name still works on.
+//! Invariant: the mark in the data directory goes last, so an adoption that was cut off or that failed begins again,
+//! and nothing is renamed below a task that a process of the former name still works on.
 
 use super::worker::{git, worktrees};
 use crate::{Context, base::owner::is_gone};

@@ -132,7 +132,8 @@ async fn reclaim(context: &Context, run: &RunRecord, record: &TaskRecord, detail
     }
 }
 
-/// What the dispatch of a run that was lost or stopped was settled at, and whether that is exact. `None` when it never began.
+/// What the dispatch of a run that was lost or stopped was settled at, and whether that is exact. `None` when it never
+/// began.
 pub(super) async fn settled_cost(context: &Context, run: &RunRecord) -> Result<Option<(Nano, bool)>, ChangeError> {
     let Some(dispatch) = run.dispatch else { return Ok(None) };
     match context.store.dispatch(dispatch).await {

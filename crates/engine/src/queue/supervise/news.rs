@@ -1,6 +1,7 @@
 //! Whether what was written since the last pass can give the next one something to do.
 //!
-//! Invariant: what is not known to be of no use is of use. A pass too many costs a moment, one too few a task its start.
+//! Invariant: what is not known to be of no use is of use. A pass too many costs a moment, one too few a task its
+//! start.
 
 use crate::Context;
 use shuntyard_store::StoreError;

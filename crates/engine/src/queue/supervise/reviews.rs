@@ -273,8 +273,8 @@ async fn merge(context: &Context, look: Look) -> Result<bool, ChangeError> {
     }
 }
 
-/// After a merge, has the other pull requests of the same base brought onto it. Done twice, the second time finds nothing
-/// to rebase.
+/// After a merge, has the other pull requests of the same base brought onto it. Done twice, the second time finds
+/// nothing to rebase.
 pub(super) async fn rebase_siblings(context: &Context, id: &TaskId) -> Result<String, String> {
     let words = |error: shuntyard_store::StoreError| error.to_string();
     let own = context.store.task(id).await.map_err(words)?.task;

@@ -55,7 +55,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
 }
 
 async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
-    // Without it there is still the regular look.
+    // Without it there is still the regular check.
     let mut changes = FileWatch::new(&written_files(context)).ok();
     let mut news = News::default();
     let mut heard = None;
@@ -109,8 +109,9 @@ async fn something_to_do(
     }
 }
 
-/// Waits until something was written and can be read, and returns the version that has it. SQLite writes its file first and shows the change to others only
-/// when it is safe on the disk: a pass in between would see nothing, and nothing would wake the supervisor again.
+/// Waits until something was written and can be read, and returns the version that has it. SQLite writes its file first
+/// and shows the change to others only when it is safe on the disk: a pass in between would see nothing, and nothing
+/// would wake the supervisor again.
 async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Option<i64>) -> Option<i64> {
     let told = async {
         match changes {
@@ -155,7 +156,7 @@ fn written_files(context: &Context) -> Vec<PathBuf> {
     vec![context.store_path.clone(), with("-wal")]
 }
 
-/// Until the next moment that a task waits for, and never longer than the regular look: clocks are set, machines
+/// Until the next moment that a task waits for, and never longer than the regular check: clocks are set, machines
 /// sleep, and a change can be missed.
 async fn until_next(context: &Context) -> Duration {
     let regular = context.config.supervise.look_every.0.unwrap_or(Duration::from_secs(15));

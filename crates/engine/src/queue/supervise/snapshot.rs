@@ -24,8 +24,8 @@ pub(super) struct Snapshot {
 
 /// The first `each` of every lane, with what decides between them.
 pub(super) async fn snapshot(context: &Context, batch: Option<&str>, each: u32) -> Result<Snapshot, ChangeError> {
-    // In this order: a task that another supervisor claims in between is in neither, and at worst a claim is refused. If
-    // it were in both, it would take two places, and nothing would ask for another pass.
+    // In this order: a task that another supervisor claims in between is in neither, and at worst a claim is refused.
+    // If it were in both, it would take two places, and nothing would ask for another pass.
     let live = live_now(context).await?;
     Ok(Snapshot {
         live,

@@ -120,7 +120,8 @@ fn remove_if_there(path: &Path) -> Result<(), PackError> {
     }
 }
 
-/// Without this the new name itself can be lost with the power. Some file systems cannot do it, and lose no more by that.
+/// Without this the new name itself can be lost with the power. Some file systems cannot do it, and lose no more by
+/// that.
 fn settle(path: &Path) {
     if let Some(directory) = path.parent() {
         drop(File::open(directory).and_then(|directory| flush(&directory)));

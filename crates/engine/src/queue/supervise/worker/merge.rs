@@ -1,5 +1,5 @@
-//! Merging: the base moves forward to exactly the commit that was verified. When the base has moved on since, the task's
-//! own commits are rebased on it and verified again.
+//! Merging: the base moves forward to exactly the commit that was verified. When the base has moved on since, the
+//! task's own commits are rebased on it and verified again.
 
 use super::{
     clean::CleanCheckout,

@@ -1,4 +1,4 @@
-//! The run itself: looks how far everything is, adds what may begin, waits, and looks again; beside it a supervisor for
+//! The run itself: reads how far everything is, adds what may begin, waits, and reads again; beside it a supervisor for
 //! the batch of this spec alone. It may end at any moment, and be begun again.
 
 use super::{
