@@ -1,4 +1,4 @@
-//! What the direct calls of a process share: one client, and what the files told about providers. How a model is
+//! What the direct calls of a process share: one client, and what the files contain about providers. How a model is
 //! reached is decided in `dispatch`; this only keeps it.
 
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ type List = (Arc<Catalogue>, BTreeSet<String>);
 /// How a model is reached, or why it cannot be.
 type Found = Result<Arc<DirectEndpoint>, String>;
 
-/// The ways to all models of a provider: the files that tell of them are read once.
+/// The endpoints of all models of a provider: the files that contain them are read once.
 type Endpoints = Result<BTreeMap<String, Found>, String>;
 
 impl DirectCache {

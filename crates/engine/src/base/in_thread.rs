@@ -1,5 +1,5 @@
-//! Work that blocks, such as a call of git, done beside the runtime: it has one thread, and whatever else it serves
-//! would stand still meanwhile.
+//! Work that blocks, such as a call of git, done beside the runtime: it has one thread, which would block all its other
+//! work.
 
 use std::io;
 

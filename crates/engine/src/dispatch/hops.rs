@@ -151,13 +151,13 @@ async fn made(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
     };
     let mut outcome = run_on_server(&Seat { attempt, station }).await?;
     if is_late {
-        // One that was there from the beginning has told it already.
+        // A server that was there from the beginning has reported its warnings already.
         outcome.warnings.extend(station.acquired.warnings.iter().cloned());
     }
     Ok(outcome)
 }
 
-/// Another model when the limits have no room for this one. A model that was named is refused instead.
+/// Another model when the limits do not allow this one. A model that was named is refused instead.
 fn with_room(
     run: Run<'_>,
     prepared: &mut Prepared,
@@ -214,7 +214,7 @@ fn left(run: Run<'_>, earlier: &[Made]) -> Option<Nano> {
     run.options.max_cost.map(|most| most.less(spent))
 }
 
-/// Says each thing once: a later decision tells what the earlier ones told.
+/// Adds each warning once: a later decision repeats those of the earlier ones.
 fn add(warnings: &mut Vec<String>, more: &[String]) {
     for warning in more {
         if !warnings.contains(warning) {
@@ -242,7 +242,7 @@ fn following(
     tried.push(Tried { model: resolution.model.clone(), trigger });
     let because = |why: &str| Follows::Nothing(Some(format!("no other model was asked: {why}")));
     if run.request.session.is_some() {
-        // A session speaks with one model; whoever goes on with it means that one.
+        // A session speaks with one model, so a caller that continues it means that one.
         return Follows::Nothing(None);
     }
     if is_total_timeout(outcome) {

@@ -20,7 +20,7 @@ use shuntyard_core::{
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::NewOutcome;
 
-/// One outcome for each attempt that says something. A run that somebody ended says nothing.
+/// One outcome for each conclusive attempt. A run that was cancelled shows nothing.
 pub(crate) fn learned(
     context: &Context,
     request: &Request,
@@ -29,7 +29,7 @@ pub(crate) fn learned(
     hops: &Hops,
 ) -> Vec<NewOutcome> {
     if options.observed_as.is_some() || options.learning == Learning::Nothing {
-        // A probe asks for nothing that anybody could be good at.
+        // A probe asks for nothing that a model could be good at.
         return Vec::new();
     }
     let made: Vec<&Made> = hops.all().collect();
@@ -37,7 +37,7 @@ pub(crate) fn learned(
     let asked_tier = first.resolution.requested_tier.clone().or_else(|| first.resolution.tier.clone());
     let task_type = task_type(context, request, options, first);
     let repository = repository_name(&request.directory);
-    // What chose by the text must be told from what took the default.
+    // A choice made by the text must be distinguished from one that took the default.
     let by_text = options.classify && request.selector == Selector::Default;
     let before = options.chosen_for.as_ref().and_then(|chosen| chosen.requested.clone());
     let asked = || before.unwrap_or_else(|| request.selector.to_json());

@@ -32,7 +32,7 @@ use shuntyard_core::routing::request::Request;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// The first look at a directory can make OpenCode load plugins; more than this is a hang.
+/// The first request for a directory can make OpenCode load plugins; more than this is a hang.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Runs the request to its end. A refusal means that nothing was sent to any model.

@@ -1,4 +1,4 @@
-//! What an attempt leaves behind for others: what it tells about its provider, and the events of its dispatch.
+//! What an attempt leaves behind for others: what it shows about its provider, and the events of its dispatch.
 
 use super::attempt::{Outcome, Run};
 use crate::routing::availability::Observed;
@@ -16,7 +16,7 @@ pub(crate) fn is_total_timeout(outcome: &Outcome) -> bool {
     matches!(&outcome.gave_up, Some(GiveUp::Timeout { timer: Timer::Total, .. }))
 }
 
-/// What the attempt tells about its provider. A deadline of the requester's tells nothing, a probe's does.
+/// What the attempt shows about its provider. A deadline of the requester's shows nothing, a probe's does.
 pub(super) fn observed(outcome: &Outcome, source: HealthSource) -> Option<Observed> {
     match &outcome.result {
         Ok(_) => Some(Observed::Answered { latency: outcome.duration }),

@@ -26,7 +26,7 @@ pub enum Learning {
 /// What may differ from the configuration for one dispatch.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What it is called, when somebody has set money aside under that name already.
+    /// The id to use when the caller has already reserved money under it.
     pub id: Option<DispatchId>,
     pub timeout: Option<Limit>,
     pub steps: Option<u32>,
@@ -56,7 +56,7 @@ pub struct Options {
     /// A server of its own by this name, for a new session.
     pub slot: Option<String>,
     pub session_model: SessionModel,
-    /// Who decides about permissions that its agent asks for; without anybody the configuration does.
+    /// Decides about permissions that the agent asks for; without it the configuration does.
     pub approver: Option<Arc<dyn Approver>>,
 }
 

@@ -82,7 +82,7 @@ pub(super) async fn prepare(
         tokio::join!(availability::load_for(context, &request.directory, now_micros()), leading, limits);
     let (known, wish, lines) = (known?, leading?, lines?);
     let advice = advised(run, request, wish, &lines).await?;
-    // Also when everything is refused below, somebody should hear of it.
+    // The alert is due also when everything is refused below.
     let told = budget::alert(context, &lines).await?;
     let copy = if acquired.managed.is_some() { catalogue::from_server_before(context, &shelf) } else { None };
     let (resolution, catalogue) = match copy {
@@ -123,8 +123,8 @@ async fn advised(run: Run<'_>, request: &Request, wish: Option<AgentWish>, lines
     Ok(Advice { agent: wish, pattern, contest, classified, budget })
 }
 
-/// The same for a request that may need no server. Nothing when the files cannot tell whom it should go to: a server
-/// may know more.
+/// The same for a request that may need no server. Nothing when the files do not show where it should go: a server may
+/// know more.
 pub(super) async fn prepare_alone(run: Run<'_>) -> Result<Option<Prepared>, Refusal> {
     let Run { context, request, options, .. } = run;
     let (catalogue, foreign) = match listed_before(context, &request.directory).await {
@@ -156,8 +156,8 @@ async fn listed_before(
     Ok(found)
 }
 
-/// A session speaks with one model: whoever goes on with it and names none means that one. What is wrong with the
-/// session is said when it is checked.
+/// A session speaks with one model: a caller that continues it and names none means that one. What is wrong with the
+/// session is reported when it is checked.
 async fn going_on(context: &Context, request: &Request) -> Option<Request> {
     let session = request.session.as_ref().filter(|_| request.selector == Selector::Default)?;
     let record = context.store.session(session).await.ok()?;
@@ -217,7 +217,7 @@ async fn check_session(
 ) -> Result<(), Refusal> {
     let unknown = || Refusal::UnknownSession(session.to_owned());
     let record = match context.store.session(session).await {
-        // One that was put away can be taken by nobody.
+        // A session that was archived or deleted cannot be continued.
         Ok(record)
             if record.home == acquired.home
                 && !matches!(record.state, SessionState::Archived | SessionState::Doomed | SessionState::Deleted) =>

@@ -112,7 +112,7 @@ async fn without_server(
     if matches!(run.way(&prepared.resolution.model), Way::OpenCode) {
         return Ok(None);
     }
-    // Told only now: a server that is asked instead tells it itself, and it is told once.
+    // Only now: a dispatch through a server checks for alerts itself, and each alert is given once.
     let warnings = budget::alert(context, &prepared.lines).await?;
     let result = conclude(run, &mut prepared, warnings, began).await;
     leave(station, context, id).await;
@@ -202,7 +202,7 @@ async fn conclude(
     Ok(report)
 }
 
-/// What is new about the limits after this dispatch. That it cannot be said must not cost the answer.
+/// What is new about the limits after this dispatch. A failure to find that out must not cost the answer.
 async fn announced(context: &Context, options: &Options, prepared: &Prepared) -> Vec<String> {
     if prepared.lines.is_empty() {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! Sessions of dispatches: where one lives, what it may do, and what becomes of it.
 //!
-//! New ones of text dispatches are deleted, those of agents and commands and reused ones are kept;
-//! kept ones are archived when nobody has used them for some days.
+//! New ones of text dispatches are deleted, those of agents and commands and reused ones are kept; kept ones are
+//! archived when they were not used for some days.
 
 use crate::base::refusal::Refusal;
 use crate::{Context, servers::Want};
@@ -14,7 +14,6 @@ use shuntyard_core::{
 };
 use shuntyard_store::ErrorKind;
 
-/// The server that the request has to go to.
 pub(super) async fn wanted_server(context: &Context, request: &Request, slot: Option<&str>) -> Result<Want, Refusal> {
     let Some(session) = &request.session else {
         return Ok(slot.map_or(Want::Any, |slot| Want::Slot(slot.to_owned())));
@@ -38,7 +37,7 @@ pub(super) fn new_session(request: &Request, id: DispatchId) -> NewSession {
     }
 }
 
-/// What an agent that only looks may use.
+/// The tools of an agent that only reads.
 const LOOKING: [&str; 9] =
     ["read", "glob", "grep", "list", "lsp", "skill", "todowrite", "webfetch", "StructuredOutput"];
 /// What holds secrets as a rule.
@@ -48,8 +47,8 @@ const SECRET_FILES: [&str; 2] = ["*.env", "*.env.*"];
 fn permissions(mode: Mode, access: Access) -> Vec<PermissionRule> {
     match (mode, access) {
         (Mode::Text, _) => vec![PermissionRule::deny("*"), PermissionRule::allow("StructuredOutput")],
-        // An unattended agent keeps to its directory, does not hand its work on, neither to OpenCode's own agents nor
-        // through our tools, and asks nobody.
+        // An unattended agent keeps to its directory, does not delegate its work, neither to OpenCode's own agents nor
+        // through our tools, and asks no questions.
         (Mode::Agent, Access::Write) => {
             ["task", "shuntyard_*", "external_directory", "doom_loop", "question"].map(PermissionRule::deny).to_vec()
         }

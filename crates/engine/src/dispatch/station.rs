@@ -31,7 +31,7 @@ fn own_agent(request: &Request, acquired: &Acquired) -> Option<String> {
     (request.mode == Mode::Text && acquired.managed.is_some()).then(|| TEXT_AGENT.to_owned())
 }
 
-/// The station of a dispatch that began without one.
+/// The server handle of a dispatch that began without one.
 pub(super) async fn late<'a>(
     cell: &'a OnceCell<Station>,
     context: &Context,

@@ -8,7 +8,7 @@ use shuntyard_core::{ErrorClass, routing::request::Request, values::schema::Answ
 use std::{sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-/// What was said, or why nothing was; and the bill, when there is one.
+/// The answer, or why there is none; and the bill, when there is one.
 pub(crate) struct Asked {
     pub(crate) said: Result<Value, String>,
     /// The class of a failure that has one.

@@ -1,4 +1,5 @@
-//! Hears that somebody has written to the store: at once where the system tells it, and now and then anyway.
+//! Waits until another process may have written to the store: at once where the system reports it, and now and then
+//! anyway.
 
 use crate::Context;
 use shuntyard_host::watch::FileWatch;
@@ -21,7 +22,7 @@ impl Changes {
         Self { files: FileWatch::new(&[context.store_path.clone(), PathBuf::from(log)]).ok() }
     }
 
-    /// Returns after a change, or after `at_most`. Whoever is woken looks for himself.
+    /// Returns after a change, or after `at_most`. The caller reads what has changed.
     pub async fn next(&mut self, at_most: Duration) {
         let told = async {
             match &mut self.files {

@@ -1,4 +1,4 @@
-//! From what is wanted to a model: what there is, who can answer, what limits allow, what was learned.
+//! From what is wanted to a model: what there is, who can answer, what limits allow, what experience shows.
 
 pub mod availability;
 pub mod budget;

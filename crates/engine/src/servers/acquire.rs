@@ -40,8 +40,8 @@ pub enum Want {
 #[derive(Debug)]
 pub struct Acquired {
     pub client: Client,
-    /// The server's events. On a managed server the connection is still to be waited for: it is the sign
-    /// that somebody is behind the port.
+    /// The server's events. On a managed server the connection is still to be waited for: it is the sign that the
+    /// server is behind the port.
     pub hub: EventHub,
     pub version: String,
     /// Where its sessions live: a slot or the user's address.
@@ -135,7 +135,7 @@ fn fits(server: &ServerRecord, print: &str, want: &Want) -> bool {
         }
 }
 
-/// The slots of servers that belong to one worker, and are nobody else's.
+/// The slots of servers that each belong to one worker only.
 pub(crate) const OWN_SLOT: &str = "worker-";
 
 fn is_own(slot: &str) -> bool {
@@ -251,7 +251,7 @@ async fn wait_ready(
     }
 }
 
-/// A release that we do not know may behave differently: said, never guessed.
+/// A release that we do not know may behave differently: a warning, never a guess.
 pub(crate) fn version_warning(version: &str) -> Option<String> {
     let major_minor = |text: &str| text.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
     let major = |text: &str| text.split('.').next().map(str::to_owned);

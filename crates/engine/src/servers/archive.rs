@@ -1,4 +1,4 @@
-//! Old sessions: archived, with their children, when nobody has used them for some days.
+//! Old sessions: archived, with their children, when they were not used for some days.
 
 use crate::{Context, servers::session_cost::correct_session};
 use shuntyard_agents::opencode::{ApiError, Client, read_tree};

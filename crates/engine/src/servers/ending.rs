@@ -1,4 +1,4 @@
-//! Why a keeper ends its server, and which of that is told to people as a server that had to be replaced.
+//! Why a keeper ends its server, and which of that is reported to people as a server that had to be replaced.
 
 use super::order::KeeperOrder;
 use crate::Context;

@@ -1,8 +1,8 @@
-//! What a managed server was started with. A command that would start it differently (another key in
-//! the environment, an edited configuration, another binary) must not be served by an older one.
+//! What a managed server was started with. A command that would start it differently (another key in the environment,
+//! an edited configuration, another binary) must not be served by an older one.
 //!
-//! Invariant: what a repository holds costs little to look at. Only small regular files are read, and of directories
-//! only so much is visited.
+//! Invariant: what a repository holds costs little to check. Only small regular files are read, and of directories only
+//! so much is visited.
 
 use crate::Context;
 use crate::base::hash::short_hash;
@@ -162,7 +162,7 @@ mod tests {
         time::Duration,
     };
 
-    /// A look that waits must fail the test instead of holding it.
+    /// A check that waits must fail the test instead of holding it.
     fn soon<T: Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(look()));

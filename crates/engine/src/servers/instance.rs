@@ -12,8 +12,8 @@ use shuntyard_core::ServerId;
 use shuntyard_host::paths::{private_dir, write_private};
 use std::path::{Path, PathBuf};
 
-/// Looks at the stamps of the directory's configuration, and makes the server read it again if it has changed. A
-/// server that the user runs is left alone. Returns what the requester should be told.
+/// Checks the stamps of the directory's configuration, and makes the server read it again if it has changed. A server
+/// that the user runs is not touched. Returns a warning for the requester.
 pub(crate) async fn refresh_instance(
     context: &Context,
     server: Option<ServerId>,
@@ -31,7 +31,7 @@ pub(crate) async fn refresh_instance(
     if noted.is_some() {
         let warning = read_again(client).await;
         if warning.is_some() {
-            // Not noted as read, so that the next look tries again.
+            // Not noted as read, so that the next check tries again.
             return warning;
         }
     }

@@ -1,5 +1,5 @@
-//! The keeper: the process that owns one managed server. It starts it, watches its health and memory,
-//! settles the work of clients that died, and ends it when nobody needs it.
+//! The keeper: the process that owns one managed server. It starts it, watches its health and memory, settles the work
+//! of clients that died, and ends it when it is no longer needed.
 //!
 //! If the keeper dies, the guard between it and the server ends the server and all that it started.
 
@@ -94,7 +94,7 @@ async fn end(context: &Context, order: &KeeperOrder, mut guarded: GuardedChild) 
     if !matches!(ended.await, Ok(Ok(_))) {
         tracing::warn!(server = %order.server, "the server's processes may not all have ended");
     }
-    // The row goes last: while it is there, nobody else opens this server's database.
+    // The row goes last: while it is there, no other process opens this server's database.
     drop(context.store.remove_server(order.server, now_micros()).await);
     remove_files(&context.servers_dir(), order.server, false);
 }

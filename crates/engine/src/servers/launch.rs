@@ -43,7 +43,7 @@ pub(crate) struct Launched {
     pub version: String,
 }
 
-/// Starts the server. A failure carries the last words of its log, which mostly tell the cause.
+/// Starts the server. A failure carries the last words of its log, which mostly name the cause.
 pub(crate) async fn launch(launch: Launch<'_>) -> Result<Launched, String> {
     let mut guarded = command(&launch)
         .and_then(|command| command.spawn(launch.program))

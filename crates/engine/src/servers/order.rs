@@ -1,4 +1,4 @@
-//! What the starter of a keeper tells it.
+//! The parameters that the starter of a keeper gives it.
 
 use crate::Context;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Owner, ServerRecord, ServerState};
 use std::path::{Path, PathBuf};
 
-/// What a keeper is told when it is started. No secret is in it: it is visible in the process list.
+/// What a keeper gets when it is started. No secret is in it: it is visible in the process list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeeperOrder {
     pub server: ServerId,
@@ -17,7 +17,7 @@ pub struct KeeperOrder {
     /// The store, so that the keeper opens the same one whatever its environment says.
     pub store: PathBuf,
     pub data_dir: PathBuf,
-    /// The server's settings as its starter has them: files may say something else by now.
+    /// The server's settings as its starter has them: files may differ by now.
     pub settings: settings::Server,
     pub sessions: settings::Sessions,
     /// End with this process: for tests and build machines, which must leave nothing behind.

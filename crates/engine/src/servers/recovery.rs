@@ -43,7 +43,7 @@ pub(crate) fn recover_abandoned<'a>(context: &'a Context, only: Option<DispatchI
             for attempt in running {
                 goes_on |= settle(context, dispatch, attempt).await? == Settled::GoesOn;
             }
-            // As long as its agent may still write and spend, it is not over; whoever comes next tries again.
+            // As long as its agent may still write and spend, it is not over; the next recovery tries again.
             if goes_on && waits {
                 continue;
             }
@@ -62,7 +62,7 @@ pub(crate) fn recover_abandoned<'a>(context: &'a Context, only: Option<DispatchI
                 error_class: None,
                 warnings: Vec::new(),
                 route: None,
-                // Nobody knows how it would have ended.
+                // How it would have ended is unknown.
                 outcomes: Vec::new(),
             };
             context.store.finish_dispatch(dispatch.id, &end).await?;
@@ -135,13 +135,13 @@ async fn settle(context: &Context, dispatch: &DispatchRecord, attempt: &AttemptR
     Ok(Settled::Done)
 }
 
-/// The proof that no model was asked: on a managed server the session is noted before the first prompt, and this one was
-/// not. Without a managed server it may have been a direct call, which has no session, so nothing is proven.
+/// The proof that no model was asked: on a managed server the session is noted before the first prompt, and this one
+/// was not. Without a managed server it may have been a direct call, which has no session, so nothing is proven.
 fn nothing_was_sent(attempt: &AttemptRecord) -> bool {
     attempt.server.is_some() && attempt.session.is_none()
 }
 
-/// Whether a run may still be at work after it was told to stop. A managed server that does not answer is ended by its
+/// Whether a run may still be at work after it was asked to stop. A managed server that does not answer is ended by its
 /// keeper before long, and then it is not.
 async fn may_go_on(context: &Context, attempt: &AttemptRecord, stopped: StopOutcome) -> Result<bool> {
     let servers = context.store.servers().await?;
@@ -162,7 +162,7 @@ async fn stop_family(client: &Client, session: &str) -> StopOutcome {
     stop_sessions(client, &family).await
 }
 
-/// Whether somebody who lives goes on with the session: it may have been taken from this dispatch, or never been its.
+/// Whether a live process goes on with the session: it may have been taken from this dispatch, or never been its.
 async fn is_held_by_another(context: &Context, dispatch: DispatchId, session: &str) -> Result<bool> {
     let open = context.store.unfinished_dispatches(AT_ONCE).await?;
     let holds =
@@ -170,7 +170,7 @@ async fn is_held_by_another(context: &Context, dispatch: DispatchId, session: &s
     Ok(open.iter().any(|other| other.id != dispatch && !is_gone(&other.owner) && other.attempts.iter().any(holds)))
 }
 
-/// Makes sure that nothing runs any more for a dispatch that was told to end. False when it still may.
+/// Makes sure that nothing runs any more for a dispatch that was asked to end. False when it still may.
 pub(crate) async fn is_stopped(context: &Context, dispatch: DispatchId) -> Result<bool> {
     let record = context.store.dispatch(dispatch).await?;
     for attempt in &record.attempts {

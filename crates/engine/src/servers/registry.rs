@@ -63,7 +63,7 @@ pub async fn statuses(context: &Context) -> Result<Vec<ServerStatus>> {
     Ok(found)
 }
 
-/// What became of the servers that were told to end.
+/// What became of the servers that were asked to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
     pub ended: usize,

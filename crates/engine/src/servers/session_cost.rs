@@ -88,7 +88,7 @@ async fn each_arrived(client: &Client, tree: &TreeUsage, wanted: &[&Attempt], ot
     true
 }
 
-/// Corrects what the attempts in a session were settled at. Of several whose cost is not known, nothing tells which of
+/// Corrects what the attempts in a session were settled at. Of several whose cost is not known, nothing shows which of
 /// them spent what, so they share what the session cost beyond all others.
 pub(crate) async fn correct_session(context: &Context, client: &Client, session: &str) -> Result<()> {
     let mut attempts = context.store.session_attempts(session).await?;
@@ -107,7 +107,7 @@ pub(crate) async fn correct_session(context: &Context, client: &Client, session:
         let is_last = index + 1 == settled.len();
         let end = AttemptEnd {
             at: now_micros(),
-            // The first status stands.
+            // The first status is kept.
             status: attempt.status,
             error_class: None,
             message: None,

@@ -83,7 +83,7 @@ pub(super) async fn watch(
         }
         if Instant::now() >= next_housekeeping {
             next_housekeeping = Instant::now() + HOUSEKEEPING;
-            // Runs of processes that died without a lease that could tell: on this server or on one before it.
+            // Runs of processes that died without a lease that could show it: on this server or on one before it.
             drop(recover_abandoned(context, None).await);
             corrected = corrected || correct_home(context, client, &order.slot).await.is_ok();
             archive_old_sessions(context, client, &order.slot).await;
@@ -127,7 +127,7 @@ enum Step {
     End(Ending),
 }
 
-/// One look at the store: leases of the dead are settled, and orders to end are obeyed.
+/// One check of the store: leases of the dead are settled, and orders to end are obeyed.
 async fn step(context: &Context, order: &KeeperOrder) -> Result<Step, ()> {
     let leases = context.store.leases(order.server).await.map_err(|_| ())?;
     let mut in_use = false;
@@ -148,7 +148,7 @@ async fn step(context: &Context, order: &KeeperOrder) -> Result<Step, ()> {
     }
 }
 
-/// Closes the server to new work; true when nobody slipped in before.
+/// Closes the server to new work; true when no work slipped in before.
 async fn drained(context: &Context, order: &KeeperOrder) -> bool {
     match context.store.set_server_state(order.server, ServerState::Draining, now_micros()).await {
         Ok(()) => context.store.leases(order.server).await.is_ok_and(|leases| leases.is_empty()),

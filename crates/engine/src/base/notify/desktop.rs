@@ -1,4 +1,4 @@
-//! A notice on the desktop of whoever is logged in, by the program that the system has for it. Best effort: a machine
+//! A notice on the desktop of the logged-in user, by the program that the system has for it. Best effort: a machine
 //! without a desktop is no reason to try again.
 
 use super::Notification;

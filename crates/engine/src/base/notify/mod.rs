@@ -1,4 +1,4 @@
-//! Telling people, once for each event: by a command of theirs, by a signed message to an address of theirs, and on
+//! Notices for people, once for each event: by a command of theirs, by a signed message to an address of theirs, and on
 //! their desktop.
 
 mod desktop;
@@ -35,8 +35,8 @@ pub struct Notification {
 pub(crate) async fn notify(context: &Context, notification: &Notification, tries: u32) -> Result<String, String> {
     let settings = &context.config.supervise;
     let mut done = Vec::new();
-    // A channel that fails is tried again, and what is on the screen already need not be shown again for that. The desktop
-    // alone never fails: then an earlier try was cut off.
+    // A channel that fails is tried again, and what is on the screen already need not be shown again for that. The
+    // desktop alone never fails: then an earlier try was cut off.
     let alone = settings.notify_command.is_empty() && settings.notify_url.is_empty();
     if settings.notify_desktop && (tries <= 1 || alone) {
         let (program, arguments) = desktop::command(notification);

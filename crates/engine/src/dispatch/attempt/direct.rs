@@ -165,7 +165,8 @@ impl Total {
     fn add(&mut self, answered: &Answered, price: &Price, prompt: u64) {
         self.usage = self.usage + answered.usage;
         let priced = !price.is_zero() || answered.usage.total() == 0;
-        // An answer that had begun and was never counted was not free: it is booked as what it probably took, and said to be unknown.
+        // An answer that had begun without reported usage was not free: its cost is booked as an estimate and marked
+        // unknown.
         let guess = Usage { input: prompt, output: estimate_tokens(&answered.text), ..Usage::default() };
         let began = answered.first_token.is_some();
         let unreported = began && !answered.usage_known && answered.usage.total() == 0;

@@ -78,7 +78,7 @@ pub(super) struct Seat<'a> {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) result: Result<(String, Option<Value>), Failure>,
-    /// What was said, also by a failure.
+    /// The text of the answer, also of a failed attempt.
     pub(crate) text: String,
     pub(crate) answered_by: Option<ModelRef>,
     pub(crate) usage: Usage,
@@ -93,7 +93,7 @@ pub(crate) struct Outcome {
     /// Why it was ended before it ended by itself.
     pub(crate) gave_up: Option<GiveUp>,
     pub(crate) tool_calls: u32,
-    /// False when the server did not say that the run has ended.
+    /// False when the server did not report that the run has ended.
     pub(crate) stopped: bool,
 }
 

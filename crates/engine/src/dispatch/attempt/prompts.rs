@@ -25,13 +25,13 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) report: PromptReport,
-    /// What the messages of all prompts say of themselves, and whether that is everything.
+    /// The usage that the messages of all prompts report, and whether that is everything.
     pub(super) usage: Usage,
     pub(super) cost: Nano,
     pub(super) is_complete: bool,
     pub(super) result: Result<(String, Option<Value>), Failure>,
     pub(super) warnings: Vec<String>,
-    /// Tools that were used, as far as anybody saw.
+    /// Tools that the run is known to have used.
     pub(super) tool_calls: u32,
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn run_prompts(seat: &Seat<'_>, session: &str) -> Ran {
         })
         .await;
         read = read.saturating_add(report.verdict.tool_calls);
-        // A run that cannot be read back may have used tools that only its events told of.
+        // A run that cannot be read back may have used tools that only its events reported.
         let tool_calls = read.max(seen.load(Ordering::Relaxed));
         usage = usage + report.verdict.usage;
         cost = cost + report.verdict.cost.unwrap_or_default();

@@ -24,7 +24,7 @@ pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcom
         Err(error) => {
             let failure = Failure::new(ErrorClass::OpencodeUnhealthy, error.to_string());
             let end = end_record(&Err(failure), None, &Seen::NOTHING);
-            // It may not even have been recorded; the error that stopped it is the one to tell.
+            // It may not even have been recorded; the error that stopped it is the one to report.
             drop(twice(|| store.finish_attempt(seat.attempt.run.id, seat.attempt.ordinal, &end)).await);
             return Err(error);
         }
@@ -34,8 +34,8 @@ pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcom
     tracing::debug!(session, "the run has ended and was read back");
     let bill = read_bill(seat, &session, &before, &ran, began_millis).await;
     let end = end_record(&ran.result, ran.report.verdict.answered_by.as_ref(), &bill.seen);
-    // Settled before the session goes: after a crash in between, its cost could be read nowhere. From here on
-    // the answer is paid for: what cannot be recorded is said with it, and never takes its place.
+    // Settled before the session is closed: after a crash in between, its cost could be read nowhere. From here on the
+    // answer is paid for: what cannot be recorded becomes a warning beside it and never replaces it.
     let settled = twice(|| store.finish_attempt(seat.attempt.run.id, seat.attempt.ordinal, &end)).await;
     tracing::debug!(session, "the attempt is settled");
     let closed = match &settled {

@@ -47,7 +47,7 @@ pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage),
     let (id, before) = opened?;
     let noted = async {
         recorded?;
-        // A prompt before the stream stands could lose its first events; without one, looking carries the run.
+        // A prompt before the stream is open could lose its first events; without one, polling carries the run.
         seat.station.acquired.hub.wait_connected(STREAM_PATIENCE).await;
         seat.attempt.run.context.store.set_attempt_session(seat.attempt.run.id, seat.attempt.ordinal, &id).await?;
         let state = match afterwards(seat.attempt.run.request) {
@@ -115,12 +115,12 @@ async fn put_session(seat: &Seat<'_>, id: &str, state: SessionState) -> Result<(
     Ok(seat.attempt.run.context.store.put_session(&record).await?)
 }
 
-/// On a managed server the keeper deletes what is done with, so that nobody has to wait for it.
+/// On a managed server the keeper deletes finished sessions, so that no client has to wait for it.
 fn keeper_deletes(seat: &Seat<'_>) -> bool {
     seat.station.acquired.managed.is_some() && afterwards(seat.attempt.run.request) == Afterwards::Delete
 }
 
-/// Leaves the session as its policy says; tells whether it is still there for another prompt.
+/// Leaves the session as its policy says; returns whether it is still there for another prompt.
 pub(super) async fn close_session(seat: &Seat<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
     let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
     if stuck || matches!(ran.report.gave_up, Some(GiveUp::ServerLost(_))) {
@@ -134,7 +134,7 @@ pub(super) async fn close_session(seat: &Seat<'_>, session: &str, ran: &Ran) -> 
         put_session(seat, session, state).await?;
         return Ok(kept);
     }
-    // Nobody goes on with a text that did not come, and another model may have been asked instead.
+    // No caller continues a text that did not come, and another model may have been asked instead.
     let failed_text = ran.result.is_err()
         && seat.attempt.run.request.mode == Mode::Text
         && seat.attempt.run.request.session.is_none();

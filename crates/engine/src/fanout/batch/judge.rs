@@ -16,7 +16,7 @@ use shuntyard_core::{
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
-/// What the judge said, with the models by name.
+/// The judge's verdict, with the models by name.
 #[derive(Debug, Clone, Serialize)]
 pub struct JudgeReport {
     pub kind: &'static str,
@@ -35,7 +35,7 @@ pub struct JudgeReport {
     pub cost_known: bool,
 }
 
-/// Compares the answers that came. With fewer than two there is nothing to compare, and that is said.
+/// Compares the answers that came. With fewer than two there is nothing to compare, and the report says so.
 pub async fn judge(
     context: &Context,
     question: &Request,

@@ -33,7 +33,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) judge: Selector,
 }
 
-/// What a judge said in both passes, and the bill.
+/// The judge's verdict in both passes, and the bill.
 pub(crate) struct Compared {
     pub(crate) judgement: Judgement,
     /// The model that answered, when one did.

@@ -11,8 +11,8 @@ use shuntyard_core::{
     values::money::round_exact,
 };
 
-/// What each may cost: its own estimate and an equal part of what is left over. When not even the estimates fit,
-/// nobody is asked.
+/// What each may cost: its own estimate and an equal part of what is left over. When not even the estimates fit, no
+/// model is asked.
 pub(super) async fn shares(
     context: &Context,
     request: &Request,

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct BatchReport {
     pub results: Vec<TargetReport>,
     pub summary: Summary,
-    /// What a comparison said, when one was asked for.
+    /// The verdict of a comparison, when one was asked for.
     pub verdict: Option<Value>,
     /// What should be known about the choice of the targets.
     pub warnings: Vec<String>,

@@ -33,7 +33,7 @@ pub struct Target {
     pub chosen_for: Option<ChosenFor>,
 }
 
-/// The targets, and what should be said about them. Two names for one model are refused: they would be paid twice.
+/// The targets, and warnings about them. Two names for one model are refused: they would be paid twice.
 pub async fn expand(
     context: &Context,
     targets: &Targets,
@@ -43,7 +43,7 @@ pub async fn expand(
     expand_for(context, targets, needs, directory, Purse::default()).await
 }
 
-/// The same for work that somebody in particular pays for, or that may ask more of the budget than other work.
+/// The same with the limits and the urgency that apply to this work.
 pub async fn expand_for<'a>(
     context: &Context,
     targets: &Targets,
@@ -104,7 +104,7 @@ fn several(question: &Question<'_>, count: usize) -> Result<(Vec<Target>, Vec<St
     let mut chosen: Vec<Resolution> = vec![resolve(question)?];
     let mut tried: Vec<Tried> = Vec::new();
     let first = chosen.first();
-    // Those of a model that was named are told again by its dispatch.
+    // The warnings of a model that was named are repeated by its dispatch.
     let routed = first.filter(|first| first.tier.is_some() || first.requested_tier.is_some());
     let mut warnings = routed.map_or_else(Vec::new, |first| first.warnings.clone());
     while chosen.len() < count {

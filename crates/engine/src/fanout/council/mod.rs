@@ -72,7 +72,7 @@ pub struct CouncilReport {
 }
 
 impl CouncilReport {
-    /// Whether not one member has said anything.
+    /// Whether no member has contributed anything.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.transcript.rounds.iter().all(|round| round.given().next().is_none())
@@ -170,7 +170,7 @@ pub async fn hold(
             answers.insert(label, contribution);
         }
         rounds.push(Round::after(&rounds, answers));
-        // What was said is paid for, so it is told; nobody is asked to put it together any more.
+        // The contributions are paid for, so they are reported; no model is asked to summarise them any more.
         if cancel.is_cancelled() {
             break None;
         }
@@ -255,7 +255,7 @@ fn asked_of(question: &Request, model: &ModelRef, prompt: String) -> Request {
     }
 }
 
-/// Nobody who reads a prompt may know the next one's boundary.
+/// No reader of a prompt may know the next one's boundary.
 fn fresh_seed() -> u64 {
     Uuid::new_v4().as_u64_pair().0
 }

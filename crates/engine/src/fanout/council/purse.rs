@@ -18,7 +18,7 @@ use shuntyard_core::{
 /// The form of an answer and the rules around the question, in tokens.
 const FRAME: u64 = 600;
 
-/// The estimate, when the limits have room for it.
+/// The estimate, when the limits allow it.
 pub async fn check_purse(
     context: &Context,
     question: &Request,

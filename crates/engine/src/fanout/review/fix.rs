@@ -1,4 +1,4 @@
-//! Having findings fixed: one agent works in the directory, and is told what was found.
+//! Having findings fixed: one agent works in the directory, and its prompt contains the findings.
 
 use crate::{
     Context,
@@ -15,10 +15,10 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// The kind of task that mending is, whoever does it: that of a change to code, and not of a review.
+/// The kind of task that fixing is, whichever agent does it: that of a change to code, and not of a review.
 pub const KIND: &str = "complex-fix";
 
-/// Sends an agent to mend what was found. It changes files and commits nothing.
+/// Sends an agent to fix the findings. It changes files and commits nothing.
 pub async fn fix(
     context: &Context,
     findings: &[Finding],

@@ -1,4 +1,4 @@
-//! Review, mend, review again: until nothing is found any more, or going on would be of no use. Every way out names
+//! Review, fix, review again: until nothing is found any more, or another cycle would be of no use. Every way out names
 //! its reason, and what was paid for is in the report whatever the way.
 
 use super::{Review, fix, review};
@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 /// Reads a change, in a thread that may be blocked.
 pub type DiffReader = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
-/// Who reviews and who mends, where, and with how much money in all.
+/// Who reviews and who fixes, where, and with how much money in all.
 pub struct Loop<'a> {
     pub context: &'a Context,
     pub directory: &'a Path,
@@ -201,7 +201,7 @@ pub async fn mend_until_clean(job: &Loop<'_>, mut diff: String, show: &(dyn Fn(S
     }
 }
 
-/// The review after a fix says how good it was: a finding that is there again was not mended. That nothing is found
+/// The review after a fix shows how good it was: a finding that is there again was not fixed. That nothing is found
 /// shows something only when all have looked.
 async fn judge_fix(context: &Context, fixed: DispatchId, state: &State, looked: &Looked) {
     let came_back = state.iterations.last().is_some_and(|found| found.iter().any(|finding| finding.times > 1));

@@ -25,16 +25,16 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// A diff that is longer is not reviewed as a whole by anybody; the rest is said to be missing.
+/// A longer diff is not reviewed as a whole by any model; the rest is reported as missing.
 pub const MOST_DIFF: usize = 400_000;
 
-/// One look of all reviewers at one change.
+/// One review of one change by all reviewers.
 #[derive(Debug)]
 pub struct Review {
     pub batch: BatchReport,
     pub consensus: ConsensusReport,
     pub looked: Looked,
-    /// Whether the end of the change was shown to nobody.
+    /// Whether no reviewer got the end of the change.
     pub is_cut: bool,
 }
 
@@ -57,7 +57,7 @@ pub async fn review(
     let reviews: Vec<Reviewed> = batch.results.iter().map(reviewed).collect();
     let findings: Vec<Finding> =
         reviews.iter().filter_map(Reviewed::review).flat_map(|review| review.findings.clone()).collect();
-    // Nobody has seen the end of a change that was cut.
+    // No reviewer has seen the end of a change that was cut.
     let is_cut = diff.chars().count() > MOST_DIFF;
     if is_cut {
         let why = format!("the change is longer than {MOST_DIFF} characters: its end was not reviewed");

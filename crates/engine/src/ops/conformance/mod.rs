@@ -118,7 +118,7 @@ enum Topic {
     EmptyAnswer,
 }
 
-/// The check that stands alone when the server did not even start.
+/// The only check of the report when the server did not even start.
 pub const START: &str = "start";
 
 const TOPICS: [Topic; 10] = [
@@ -246,7 +246,7 @@ mod tests {
     async fn a_program_that_is_no_opencode_fails_the_start_and_leaves_nothing() {
         let temporary = tempfile::tempdir().unwrap();
         let site = Site {
-            // A guard that ends at once stands for an OpenCode that does.
+            // A guard that ends at once acts like an OpenCode that does.
             program: PathBuf::from("/bin/true"),
             search_path: "/usr/bin:/bin".into(),
             temporary: temporary.path().to_owned(),

@@ -129,7 +129,7 @@ impl Station {
         Ok(Ran { session: session.id, report, took: began.elapsed() })
     }
 
-    /// The database is read as bytes: a session's id stands in it, or in its log, as plain text.
+    /// The database is read as bytes: it, or its log, contains a session's id as plain text.
     pub(super) async fn database_isolation(&self) -> Result<Seen, Surprise> {
         let ran = self.prompt("alpha", "conformance-database", vec![Step::text("stored")]).await?;
         let shared = self.scratch.path("home/.local/share/opencode/opencode.db");
@@ -187,7 +187,7 @@ fn environment(site: &Site, scratch: &Scratch, provider: &Provider, database: &s
         ("OPENCODE_DB", own(database)),
         ("OPENCODE_MODELS_PATH", own("models.json")),
         ("OPENCODE_CLIENT", "shuntyard".to_owned()),
-        // A registry that nobody serves: nothing here may wait for the network.
+        // A registry that no process serves: nothing here may wait for the network.
         ("npm_config_registry", "http://127.0.0.1:9/".to_owned()),
         ("npm_config_fetch_retries", "0".to_owned()),
     ];

@@ -31,7 +31,7 @@ pub enum Errand {
 impl Errand {
     pub const ALL: [Self; 3] = [Self::Mend, Self::Check, Self::Count];
 
-    /// What a reader is told that the tasks show.
+    /// What the tasks show, for the reader.
     pub const TITLE: &str = "Three tasks, seen through by the supervisor";
 
     #[must_use]

@@ -54,7 +54,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What a watcher is told while the demo runs.
+/// What the demo reports while it runs.
 #[derive(Debug, Clone)]
 pub enum DemoEvent {
     ServerStarting,
@@ -128,8 +128,8 @@ pub async fn run(
     Ok(report)
 }
 
-/// Everything that stands before a server is started: the repository, OpenCode's home and configuration,
-/// the provider's prices, and a context that knows of nothing else.
+/// Everything that is there before a server is started: the repository, OpenCode's home and configuration, the
+/// provider's prices, and a context that knows of nothing else.
 fn prepare(caller: &Context, scratch: &Scratch, binary: &Path, provider: &Provider) -> Result<Context, DemoError> {
     for name in models::NAMES {
         provider.price(name, price(name));

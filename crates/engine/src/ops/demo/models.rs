@@ -15,7 +15,7 @@ pub(super) const CAREFUL: &str = "careful";
 pub(super) const RATIONED: &str = "rationed";
 pub(super) const NAMES: [&str; 3] = [SWIFT, CAREFUL, RATIONED];
 
-/// How the tasks are seen through, however busy or full the machine is.
+/// How the tasks are supervised, however busy or full the machine is.
 const SUPERVISE: &str = r#"
 [supervise]
 adaptive = false

@@ -1,4 +1,4 @@
-//! What happens to a task, as far as somebody who looks on wants to hear of it.
+//! What happens to a task, as far as it concerns a person who watches the demo.
 
 use shuntyard_core::work::task::{Change, TaskId};
 use shuntyard_store::{Event, RunRecord};
@@ -13,16 +13,16 @@ pub struct TaskNews {
 pub enum News {
     /// A worker is started for it, and this model is asked. The first try is 1.
     Claimed { number: i64, model: String },
-    /// The evidence was not good enough, or could not be handed over.
+    /// The evidence was not good enough, or the work could not be delivered.
     Refused { why: String },
-    /// It was verified and handed over, as it is told.
+    /// It was verified and delivered; `how` is the text for people.
     Delivered { how: String },
     /// Anything else that keeps it from going on.
     Held { state: String, why: String },
 }
 
 impl TaskNews {
-    /// What a row of the audit says, when it is worth telling. The claim's row does not name the model; its run does.
+    /// The news in a row of the audit, if any. The claim's row does not name the model; its run does.
     pub(super) fn of(task: &TaskId, event: &Event, runs: &[RunRecord]) -> Option<Self> {
         let Change { event, from: _, to, epoch, detail, route: _ } = serde_json::from_value(event.data.clone()).ok()?;
         let news = match event.as_str() {

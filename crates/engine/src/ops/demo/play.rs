@@ -33,7 +33,7 @@ impl Play<'_> {
         let mut stages = vec![self.perform(Stage::Routed).await?, self.perform(Stage::Structured).await?];
         let tasks = self.perform_tasks().await?;
         let main = Checkout::gather(self.scratch, &self.context.environment, &tasks)?;
-        // Last, because an allowance that is used up keeps everybody away from the whole provider.
+        // Last, because a quota that is used up excludes the whole provider.
         stages.push(self.perform(Stage::Quota).await?);
         let ledger = self.provider.ledger();
         let cost = CostCheck::new(&stages, &tasks, ledger.total_reported().cost, ledger.entries.len());

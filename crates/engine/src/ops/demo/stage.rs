@@ -25,7 +25,7 @@ pub enum Stage {
 impl Stage {
     pub const ALL: [Self; 3] = [Self::Routed, Self::Structured, Self::Quota];
 
-    /// What a reader is told that this stage shows.
+    /// What this stage shows, for the reader.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

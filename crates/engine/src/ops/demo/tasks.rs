@@ -1,4 +1,4 @@
-//! The tasks are queued, seen through by the supervisor with workers as they always are, and told as it happens.
+//! The tasks are queued, supervised with ordinary workers, and reported as it happens.
 //!
 //! Invariant: whichever way this ends, no worker is left at work.
 
@@ -22,7 +22,7 @@ use std::{
 };
 use tokio::time::sleep;
 
-/// How often there is a look at what has happened.
+/// How often the events are read.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Rows of the audit that are read at once.
 const PAGE: u32 = 100;
@@ -73,7 +73,7 @@ impl Play<'_> {
         Ok(followed?)
     }
 
-    /// Tells what happens, until nothing more does.
+    /// Reports what happens, until nothing more does.
     async fn follow(&self) -> Result<(), StoreError> {
         let mut idle = pin!(until_idle(self.context, None));
         let mut after = 0;
@@ -91,7 +91,7 @@ impl Play<'_> {
         }
     }
 
-    /// What has happened since the last look, in the order in which it did.
+    /// The events since the last call, in their order.
     async fn news(&self, after: &mut i64) -> Result<Vec<TaskNews>, StoreError> {
         let mut events: Vec<(Errand, Event)> = Vec::new();
         for errand in Errand::ALL {
@@ -139,7 +139,7 @@ async fn living_workers(context: &Context) -> Vec<ProcessIdentity> {
     let mut living = Vec::new();
     for errand in Errand::ALL {
         let runs = context.store.runs(&errand.id()).await.unwrap_or_default();
-        // Until there is a worker, whoever claimed stands in its place: this process.
+        // Until there is a worker, the run names the process that claimed the task: this one.
         let workers = runs.iter().filter_map(|run| run.worker.as_ref());
         let others = workers.filter(|worker| this_process().ok().as_ref() != Some(*worker));
         living.extend(others.filter_map(identity_of).filter(ProcessIdentity::is_alive));

@@ -1,3 +1,5 @@
+//! The verdicts of stages and tasks, the scripted models, and the scratch environment.
+
 use super::{
     checkout::Checkout,
     environment::hermetic,

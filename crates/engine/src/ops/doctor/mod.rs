@@ -1,7 +1,7 @@
-//! What is here, what is wrong, and the command that mends it.
+//! What is here, what is wrong, and the command that fixes it.
 //!
-//! Invariant: whatever is missing or broken becomes a finding, and what does not depend on it is
-//! looked at all the same. No finding ever holds a key.
+//! Invariant: whatever is missing or broken becomes a finding, and what does not depend on it is checked all the same.
+//! No finding ever holds a key.
 
 mod machine;
 mod opencode;
@@ -43,7 +43,7 @@ pub struct Finding {
     pub subject: String,
     pub state: State,
     pub detail: String,
-    /// The command that mends it, as a shell takes it.
+    /// The command that fixes it, as a shell takes it.
     pub fix: Option<String>,
 }
 
@@ -70,21 +70,21 @@ impl Finding {
     }
 }
 
-/// What stands in the way, with the command that mends it.
+/// What prevents the work, with the command that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     pub problem: String,
     pub fix: String,
 }
 
-/// What the caller knows. The parts of a context stand beside it, because without a store there is none.
+/// What the caller knows. The parts of a context are given one by one, because without a store there is none.
 #[derive(Debug)]
 pub struct Patient<'a> {
     pub config: &'a Config,
     pub paths: &'a Paths,
     pub environment: &'a BTreeMap<String, String>,
     pub program: &'a Path,
-    /// Where the user stands: a project may connect providers of its own.
+    /// The user's current directory: a project may connect providers of its own.
     pub directory: &'a Path,
     /// The files and variables that were read. With a trouble, `config` is what is left without them.
     pub configuration: Result<Vec<String>, Trouble>,
@@ -147,7 +147,7 @@ impl Diagnosis {
     }
 }
 
-/// Looks at everything, and says what it is at through `progress`.
+/// Checks everything, and names each check through `progress`.
 pub async fn examine(patient: &Patient<'_>, depth: Depth, progress: &dyn Fn(&str)) -> Diagnosis {
     let mut findings = vec![configuration(patient)];
     progress("looking for OpenCode");

@@ -48,7 +48,7 @@ pub(super) async fn server_and_providers(
         }
     };
     let client = acquired.client.in_directory(patient.directory);
-    // A warning of this look would only say that the providers may be those of a moment ago.
+    // A warning of this check would only say that the providers may be those of a moment ago.
     let stamps = project_stamps(patient.directory);
     let warning = refresh_instance(context, acquired.managed, &client, patient.directory, &stamps).await;
     let shelf = Shelf::of(context, patient.directory);
@@ -160,7 +160,7 @@ fn provider(id: &str, found: &Provider, opencode: &str) -> Finding {
     }
 }
 
-/// OpenCode's own offer is there, with a public key, before anybody logs in.
+/// OpenCode's own offer is there, with a public key, before any login.
 fn comes_with_opencode(id: &str, found: &Provider) -> bool {
     id == "opencode" && found.source == Source::Custom
 }

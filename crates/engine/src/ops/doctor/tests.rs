@@ -1,3 +1,5 @@
+//! Findings, the verdict made of them, and the credentials of providers, with no server.
+
 use super::{server::providers, *};
 use crate::ops::conformance::Outcome;
 use shuntyard_core::{

@@ -34,7 +34,7 @@ pub fn find(place: Place<'_>, manager: Manager) -> Result<(Vec<Duplicate>, Vec<S
     Ok((found, warnings))
 }
 
-/// All that somebody has written without us.
+/// All entries that a user has written by hand.
 pub fn by_hand(place: Place<'_>) -> Result<Vec<Duplicate>, ServiceError> {
     let mut found = Vec::new();
     // Status says by itself when the crontab cannot be read.

@@ -14,7 +14,7 @@ use std::{fmt, io, path::PathBuf};
 pub enum Duplicate {
     /// The same instance, installed by us with another manager.
     Installed { manager: Manager },
-    /// Somebody's own entry, in the crontab or in a file.
+    /// A user's own entry, in the crontab or in a file.
     ByHand { place: String, text: String },
 }
 

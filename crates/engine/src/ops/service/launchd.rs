@@ -56,7 +56,7 @@ pub fn plan_install(place: Place<'_>, service: &Service) -> Result<Change, Servi
     // One that was disabled once cannot be loaded again otherwise.
     steps.push(run(&["launchctl", "enable", &target(place)]));
     let words = ["launchctl".to_owned(), "bootstrap".to_owned(), domain(), path.to_string_lossy().into_owned()];
-    // What was told to go may still be going.
+    // A service that was asked to stop may still be stopping.
     steps.push(if loaded { Step::Retry(words.into()) } else { Step::Run(words.into()) });
     let outcome = if there.is_some() { Outcome::Updated } else { Outcome::Installed };
     Ok(Change { outcome, steps, warnings: Vec::new() })

@@ -1,7 +1,7 @@
-//! Has the system see tasks through by itself: installs, removes and looks at what systemd, cron or launchd run.
+//! Has the system supervise tasks by itself: installs, removes and inspects what systemd, cron or launchd run.
 //!
 //! Invariant: what is not ours is never changed. A change is first planned from what is there, then done step by step,
-//! and shown with the same steps when it is only to be shown; what is as it should be is left alone.
+//! and shown with the same steps when it is only to be shown; what is as it should be stays untouched.
 
 mod cron;
 mod duplicates;
@@ -36,7 +36,6 @@ use tools::Tools;
 pub struct Surroundings {
     pub environment: BTreeMap<String, String>,
     pub paths: Paths,
-    /// This program.
     pub program: PathBuf,
     /// Where relative paths of the caller begin.
     pub here: PathBuf,
@@ -134,7 +133,7 @@ fn plan_uninstall(place: Place<'_>, manager: Option<Manager>) -> Result<(Vec<Man
         let planned = match candidate {
             Manager::Systemd => systemd::plan_uninstall(place)?,
             Manager::Cron => match cron::plan_uninstall(place) {
-                // Where nobody named cron, one that is missing or closed to this user holds nothing of ours.
+                // Unless the user named cron, one that is missing or closed to this user holds nothing of ours.
                 Err(ServiceError::Tool(error)) if manager.is_none() => {
                     let warned = (!error.is_missing()).then(|| format!("not looked at: {error}"));
                     Change { warnings: warned.into_iter().collect(), ..Change::nothing(Outcome::Absent) }
@@ -153,7 +152,7 @@ fn plan_uninstall(place: Place<'_>, manager: Option<Manager>) -> Result<(Vec<Man
     Ok((managers, whole))
 }
 
-/// What is installed for this instance and how it stands, and what else does the same.
+/// What is installed for this instance and its status, and what else does the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     pub instance: Instance,
@@ -190,7 +189,7 @@ fn available(tools: &Tools) -> Result<Manager, ServiceError> {
     }
 }
 
-/// What every look and plan needs.
+/// What every inspection and plan needs.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
     surroundings: &'a Surroundings,

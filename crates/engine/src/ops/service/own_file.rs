@@ -11,7 +11,7 @@ use std::path::Path;
 pub enum Found {
     Absent,
     Ours(String),
-    /// Somebody else's, or something that is no text at all.
+    /// Another program's or a person's, or something that is no text at all.
     Foreign,
 }
 

@@ -7,7 +7,7 @@ use shuntyard_host::{
 };
 use std::{fs, path::Path, time::Duration};
 
-/// How long what was told to end may take.
+/// How long a service may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Does the steps one after the other; the first that fails ends it. Installing again goes on from there.

@@ -38,7 +38,7 @@ pub enum Step {
     Run(Vec<String>),
     /// Runs a command that fails while something else is still ending; it is tried again for a while.
     Retry(Vec<String>),
-    /// Hands over a new crontab. Only `shown`, our own part, is for other eyes.
+    /// Installs a new crontab. Only `shown`, our own part, is for other eyes.
     Crontab {
         before: Vec<u8>,
         after: Vec<u8>,
@@ -46,7 +46,7 @@ pub enum Step {
     },
 }
 
-/// What hands over the new crontab. None at all is better than an empty one, which is what there was before.
+/// The command that installs the new crontab. None at all is better than an empty one, which is what there was before.
 pub(super) fn crontab_command(after: &[u8], file: &str) -> Vec<String> {
     let last = if after.is_empty() { "-r" } else { file };
     vec!["crontab".to_owned(), last.to_owned()]

@@ -1,4 +1,4 @@
-//! How something that is installed stands, as far as the system tells.
+//! The status of an installed service, as far as the system reports it.
 
 use shuntyard_host::service::{Manager, Work};
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ pub struct Standing {
     pub path: Option<PathBuf>,
     /// Whether it is what `install` would write now.
     pub current: bool,
-    /// Whether it is at work: the supervisor runs, or the timer is set. None when the system does not tell.
+    /// Whether it is at work: the supervisor runs, or the timer is set. None when the system does not report it.
     pub running: Option<bool>,
-    /// The system's own words, or why it said nothing.
+    /// The system's own words, or why it did not answer.
     pub said: String,
     pub pid: Option<u32>,
     /// In microseconds: when the program was started last.

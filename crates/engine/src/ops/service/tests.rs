@@ -1,3 +1,5 @@
+//! Steps of a change against real processes and files, and how commands are shown.
+
 use super::{tools::shown, *};
 use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 

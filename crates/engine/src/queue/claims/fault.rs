@@ -1,4 +1,4 @@
-//! Why nothing can be said or written about a line of TODO.md. That somebody else has it, or that the remote does not
+//! Why a line of TODO.md cannot be read or written. That another store or a person has it, or that the remote does not
 //! answer, is no fault but an answer.
 
 use crate::queue::supervise::{AddError, ChangeError};
@@ -22,7 +22,7 @@ pub enum ClaimFault {
     NoFile { place: String },
     #[error("TODO.md on {place} is {problem}")]
     BadFile { place: String, problem: &'static str },
-    /// Never overwritten: it is somebody's work.
+    /// Never overwritten: it is a person's work.
     #[error("TODO.md in {} has changes that are not committed: commit them first", .0.display())]
     Dirty(PathBuf),
     #[error("`{0}` cannot stand behind `assignee:`: it has to be one word")]

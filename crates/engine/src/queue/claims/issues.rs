@@ -12,7 +12,7 @@ use shuntyard_host::{clock::now_micros, git::gh};
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(30);
-/// The event that tells of an issue that could not be made or changed.
+/// The event for an issue that could not be made or changed.
 pub(crate) const ISSUE_FAILED: &str = "todo.issue_failed";
 
 /// Puts the user's name on the issue of a line that was just claimed. Returns what went wrong.

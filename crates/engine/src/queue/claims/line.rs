@@ -17,7 +17,7 @@ const PAGE: u32 = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issues {
     Wanted,
-    /// Nobody asked, unless the environment does.
+    /// The caller did not ask for them; the environment may.
     AsSet,
 }
 

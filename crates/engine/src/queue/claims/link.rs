@@ -32,7 +32,7 @@ struct File {
 }
 
 /// Links each order whose id is that of a line in a repository that opted in. What the order does not say, the line
-/// does. A line that somebody else has, or that is not open, is refused; an id that no line has is no concern of this.
+/// does. A line that is claimed by others or not open is refused; an id that no line has needs no link.
 pub async fn link(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<NewTaskOrder>, ClaimFault> {
     if !context.config.repository.values().any(|settings| settings.todo) {
         return Ok(orders);

@@ -1,8 +1,8 @@
 //! Claims in TODO.md: how stores that know nothing of each other keep from doing the same work.
 //!
-//! Invariant: the `assignee:` on the newest shared TODO.md is the lock. It is taken by a push that git refuses to
-//! whoever is second; a push that was lost is a claim that was lost, and what cannot be read counts as taken. The file
-//! is people's: one line of it is changed at a time, and nothing that is checked out is overwritten.
+//! Invariant: the `assignee:` on the newest shared TODO.md is the lock. It is taken by a push, and git refuses the
+//! second one; a push that was lost is a claim that was lost, and what cannot be read counts as taken. The file is
+//! people's: one line of it is changed at a time, and nothing that is checked out is overwritten.
 
 mod fault;
 mod hold;

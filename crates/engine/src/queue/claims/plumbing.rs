@@ -18,7 +18,7 @@ pub(super) struct Draft<'a> {
     pub(super) file: &'a FileAt,
     pub(super) message: &'a str,
     pub(super) author: &'a Author,
-    /// A directory that nobody else uses meanwhile.
+    /// A directory that no other process uses meanwhile.
     pub(super) scratch: &'a Path,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn commit(git: &Git, repository: &Path, draft: &Draft<'_>) -> Result<
     Ok(line(beside.output(repository, &commit)?))
 }
 
-/// The branch that a remote calls its own, as it was told when the repository was cloned.
+/// The remote's own branch, as git recorded it when the repository was cloned.
 pub(super) fn remote_head(git: &Git, repository: &Path, remote: &str) -> Result<Option<String>, GitError> {
     let name = format!("refs/remotes/{remote}/HEAD");
     match git.output(repository, &["symbolic-ref", "--quiet", &name]) {

@@ -1,5 +1,5 @@
 //! What this store remembers of a claim: the instant in its `started:`. Two stores may go by the same name, or a person
-//! may have written that name by hand; the instant tells which claims are this store's.
+//! may have written that name by hand; the instant shows which claims are this store's.
 //!
 //! Invariant: it is written down before the claim is shared, so a claim that was shared is always recognised again.
 

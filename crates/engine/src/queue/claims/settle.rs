@@ -24,7 +24,7 @@ pub enum Whose {
     Anyones,
 }
 
-/// Gives back the claim that this store has on a task. By force it is taken from whoever has it.
+/// Gives back the claim that this store has on a task. By force also another's claim.
 pub async fn release(context: &Context, task: &Task, force: Force) -> Result<Marked, ClaimFault> {
     let Some(line) = Line::of(task) else { return Ok(Marked::NotNeeded) };
     let whose = match force {
@@ -105,7 +105,7 @@ fn ticked(document: &Document, id: &TaskId, who: &str, date: &str, evidence: Evi
             Evidence::PullRequest(_) => Field::PullRequest,
             Evidence::Verified => Field::Verified,
         };
-        // Said on another day it would be another date, and what is said once is said.
+        // On another day the date would change, so a line that has one keeps it.
         if line.checkbox == Checkbox::Done && line.value(field).is_some() {
             return Ok(Decision::AsWanted);
         }

@@ -39,7 +39,7 @@ impl Shared {
         Ok(Self { repository: repository.to_owned(), branch, remote, author, scratch, git })
     }
 
-    /// The same without the remote: what is left when nobody else can be reached.
+    /// The same without the remote: what is left when it cannot be reached.
     pub(super) fn alone(&self) -> Self {
         Self { remote: None, ..self.clone() }
     }
@@ -59,13 +59,13 @@ impl Shared {
     }
 }
 
-/// The branch that a repository's TODO.md is shared on when nobody says, found in a thread that may be blocked.
+/// The branch that a repository's TODO.md is shared on by default, found in a thread that may be blocked.
 pub(super) async fn usual_base(repository: &Path) -> Result<String, ClaimFault> {
     let repository = repository.to_owned();
     in_thread(move || default_base(&repository)).await.map_err(ClaimFault::Io)?
 }
 
-/// The branch that a repository's TODO.md is shared on when nobody says: the remote's own, else what is checked out.
+/// The branch that a repository's TODO.md is shared on by default: the remote's own, else what is checked out.
 pub(super) fn default_base(repository: &Path) -> Result<String, ClaimFault> {
     let git = Git::default();
     if let Some(remote) = usual(&git.remotes(repository)?)
@@ -83,7 +83,7 @@ fn branch_of(git: &Git, repository: &Path, base: &str) -> Result<(String, Option
         let remote = tracked(git, repository, base, &remotes)?;
         return Ok((base.to_owned(), remote));
     }
-    // `origin/main`, where nobody has checked out `main`.
+    // `origin/main`, where `main` is not checked out.
     if let Some((name, branch)) = base.split_once('/')
         && remotes.iter().any(|remote| remote == name)
     {
@@ -115,7 +115,7 @@ fn usual(remotes: &[String]) -> Option<String> {
     remotes.iter().find(|name| *name == "origin").or_else(|| remotes.first()).cloned()
 }
 
-/// Git without the repository's hooks, which are for people, and without housekeeping while somebody waits. What the
+/// Git without the repository's hooks, which are for people, and without housekeeping while a caller waits. What the
 /// environment already sets in this way stays.
 fn quiet_git() -> Git {
     let settings = [("core.hooksPath", "/dev/null"), ("gc.auto", "0"), ("maintenance.auto", "false")];

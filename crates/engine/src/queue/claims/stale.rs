@@ -51,10 +51,11 @@ pub(super) async fn free(
         let place = Line::new(repository, base, &todo);
         let traces = traces(context, &record).await?;
         let is_stale = matches!(is_stale_claim(line, &who, now_micros(), traces), StaleVerdict::Stale { .. });
-        // One of the same name that this store did not make may be another store's, where nobody here can look.
+        // One of the same name that this store did not make may be another store's, whose work cannot be seen from
+        // here.
         if is_stale && Record::read(context, &place).await?.is_ours(line) {
             let marked = unclaim(context, &place, Whose::ThisStore, run).await?;
-            // Somebody else may have seen to it in the meantime.
+            // Another process may have given it back in the meantime.
             if !matches!(marked, Marked::Already | Marked::Anothers { .. }) {
                 freed.push(Freed { todo, marked });
             }

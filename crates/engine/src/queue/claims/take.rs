@@ -24,15 +24,15 @@ pub enum Taken {
     Local,
     /// The task came from no TODO.md.
     NotNeeded,
-    /// The remote does not answer, and the settings allow the work all the same. Nobody else can see the claim.
+    /// The remote does not answer, and the settings allow the work all the same. Other stores cannot see the claim.
     Unconfirmed(String),
-    /// Somebody else has it. By this store's own name: another store that is called the same, or a person.
+    /// It is claimed. By this store's own name: another store that is called the same, or a person.
     Lost { by: String },
-    /// The remote cannot be asked, so nobody knows who has it. It counts as taken.
+    /// The remote cannot be asked, so the claim is unknown. It counts as taken.
     Offline(String),
 }
 
-/// A claim with what is to be said about it.
+/// A claim with notes about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     pub taken: Taken,
@@ -85,7 +85,7 @@ pub async fn claim(context: &Context, line: &Line, run: Run) -> Result<Claim, Cl
     Ok(Claim { taken, who, place: shared.place(), notes })
 }
 
-/// Only what this store has written down, now or before, is its own, whatever name stands there.
+/// Only what this store has written down, now or before, is its own, whatever name the line has.
 fn wanted(
     document: &Document,
     id: &TaskId,

@@ -1,7 +1,7 @@
 //! The newest TODO.md that is shared, and the offer of a newer one.
 //!
-//! Invariant: an offer is taken only if nobody has moved the branch since it was read: git refuses a push that does
-//! not follow, and a local branch moves from the commit that was seen. So whoever is second is told so.
+//! Invariant: an offer is taken only if the branch has not moved since it was read: git refuses a push that does not
+//! follow, and a local branch moves from the commit that was seen. So the second writer learns that it was refused.
 
 use super::{
     ClaimFault,
@@ -41,7 +41,7 @@ pub(super) struct Unreachable {
 pub(super) enum Silence {
     /// There is no way to it at the moment.
     Offline,
-    /// It was reached, or is not there at all, and nobody knows what it has.
+    /// It was reached, or is not there at all, and its content is unknown.
     Unreadable,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Offer {
         /// What the local branch could not follow in.
         note: Option<String>,
     },
-    /// Somebody was faster, or the remote has a rule against it.
+    /// Another writer was faster, or the remote has a rule against it.
     Refused(String),
     /// It may have arrived, or not.
     Unsure(String),
@@ -90,7 +90,7 @@ impl Shared {
         Ok(Tip { document: Document::parse(&text), commit, mode })
     }
 
-    /// Offers a TODO.md in place of the one that was read. Nobody else may use the scratch directory meanwhile.
+    /// Offers a TODO.md in place of the one that was read. No other process may use the scratch directory meanwhile.
     pub(super) fn offer(&self, tip: &Tip, document: &Document, message: &str) -> Result<Offer, ClaimFault> {
         // What a killed process left would be in the way.
         drop(std::fs::remove_dir_all(&self.scratch));

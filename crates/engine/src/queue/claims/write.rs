@@ -1,5 +1,5 @@
 //! One change of one line, made on the newest TODO.md that there is, and shared: read, decide, offer; and again when
-//! somebody was faster.
+//! another writer was faster.
 
 use super::{
     ClaimFault,
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The first try and three more.
 const TRIES: u32 = 4;
 
-/// Whether something is changed, or it is only said what would be.
+/// Whether the change is made, or only reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
     Real,
@@ -70,7 +70,7 @@ pub enum Marked {
     Already,
     /// The task came from no TODO.md.
     NotNeeded,
-    /// The line is somebody else's, and was left alone.
+    /// The line is another's, and was not changed.
     Anothers { by: String },
     /// The remote cannot be asked; it has to be tried again.
     Offline(String),
@@ -113,7 +113,7 @@ pub(super) async fn write(
         if run == Run::Dry {
             return Ok(Written::Would);
         }
-        // An offer whose end nobody saw has not arrived, or not yet. Another one would not fare better.
+        // An offer whose end is unknown has not arrived, or not yet. Another one would not fare better.
         if let Some(unreachable) = unsure {
             return Ok(Written::Unreachable(unreachable));
         }

@@ -38,7 +38,7 @@ pub(super) fn take(context: &Context, directory: &Path, files: &[PathBuf]) -> Re
     Ok(taken)
 }
 
-/// Copies that nobody has an order for yet: they go again unless they are kept.
+/// Copies that belong to no order yet: they are removed again unless they are kept.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub copies: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! Starting work: checked, given to a model with a reason, and put in its line. What carries it out is another process.
+//! Starting work: checked, given to a model with a reason, and queued. Another process executes it.
 
 use super::{
     JobError, Start, StartKind, Started, attach,
@@ -21,7 +21,7 @@ use shuntyard_core::{
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::NewJob;
 
-/// Starts what is asked for, and tells at once what it was given to and why.
+/// Starts what is asked for, and returns at once which model has it and why.
 pub async fn start(context: &Context, start: &Start) -> Result<Started, JobError> {
     check(context, start)?;
     match start.kind {
@@ -172,7 +172,8 @@ async fn several(context: &Context, start: &Start) -> Result<Started, JobError> 
             "see task_list with view \"models\"",
         ));
     }
-    // What was promised is asked, whatever the names mean to whoever carries it out.
+    // The models are fixed now, so that the process that executes the job asks those that were promised, whatever their
+    // names mean to it.
     let models = found.iter().map(|one| one.chosen.as_ref().map_or_else(|_| one.name.clone(), ToString::to_string));
     let order = JobOrder {
         models: models.collect(),
@@ -203,7 +204,7 @@ async fn workflow(context: &Context, start: &Start) -> Result<Started, JobError>
     let mut notes = Vec::new();
     let mut steps: Vec<WorkflowStep> = Vec::new();
     let mut choices: Vec<Choice> = Vec::new();
-    // Every step is looked at now: that the last one has no model is not to be learned after the others were paid.
+    // Every step is checked now: a missing model of the last one must not be found after the others were paid.
     for step in &workflow.steps {
         let (profile_name, settings): (_, WorkerProfile) = profile(config, &step.profile)?;
         let wish = Wish {

@@ -1,4 +1,4 @@
-//! Hears of changes in the store, and wakes who waits: one reader for any number of waiters.
+//! Notifies waiters of changes in the store: one reader for any number of waiters.
 
 use crate::{Context, queue::changes::Changes};
 use std::{sync::Arc, time::Duration};
@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 /// Events that are read in one go.
 const PAGE: u32 = 500;
-/// What a waiter may be behind before it is only told that it missed something.
+/// Events that a waiter may be behind before it only learns that it missed some.
 const BACKLOG: usize = 4096;
 /// How often the store is looked at although no file has changed.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// What happened to whom.
+/// An event: its kind, and the job or task that it is about.
 #[derive(Debug)]
 pub struct Rung {
     pub kind: String,
@@ -28,7 +28,7 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// Begins to hear. What comes from now on is told, until `stop`.
+    /// Starts the reader. Events from now on reach the listeners, until `stop`.
     #[must_use]
     pub fn start(context: &Context, stop: CancellationToken) -> Self {
         let (sender, _) = broadcast::channel(BACKLOG);
@@ -75,7 +75,7 @@ impl Listener {
                 Ok(rung) if wanted(&rung) => return,
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => return,
-                // Nobody tells anything any more: whoever waits has a clock besides.
+                // No more events will come: a waiter has a clock besides.
                 Err(RecvError::Closed) => std::future::pending().await,
             }
         }

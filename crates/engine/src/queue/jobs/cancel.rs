@@ -1,4 +1,4 @@
-//! Ending a job: asked for in the store, done by whoever carries it out, confirmed by its row.
+//! Ending a job: requested in the store, done by the process that executes it, confirmed by its row.
 
 use super::{Bell, JobError, JobView, ensure::ensure_runner, show::peek};
 use crate::{Context, queue::supervise};
@@ -39,7 +39,7 @@ async fn ask(context: &Context, id: &str) -> Result<(), JobError> {
             Err(error) => return Err(error.into()),
         }
     }
-    // Also tells whether there is such a task.
+    // Also checks that there is such a task.
     let view = peek(context, id).await?;
     if view.over && view.status != "blocked" {
         return Ok(());

@@ -1,7 +1,7 @@
-//! One runner for all jobs of a store: started by whoever has something for it, and only when there is none.
+//! One runner for all jobs of a store: started by the process that has work for it, and only when there is none.
 //!
-//! Invariant: a job that was added while a runner was about to end is not left alone. The runner looks once more after
-//! it has let go of its lock, and whoever adds a job looks at the lock after that.
+//! Invariant: a job that was added while a runner was about to end is not forgotten. The runner checks once more after
+//! it has released its lock, and a process that adds a job checks the lock after that.
 
 use super::JobError;
 use crate::Context;
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 /// A runner that was started just now has not taken its lock yet; another beside it would only end again.
 const BETWEEN_STARTS: Duration = Duration::from_secs(2);
-/// Whoever only looks whether there is a runner has the lock for a moment.
+/// A process that only checks whether there is a runner holds the lock for a moment.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
@@ -40,7 +40,7 @@ fn take_lock(context: &Context) -> io::Result<Option<File>> {
     }
 }
 
-/// The same, with some patience for those who only look.
+/// The same, with some patience for processes that only check.
 pub(super) async fn take_lock_soon(context: &Context) -> io::Result<Option<File>> {
     for _ in 0..LOCK_TRIES {
         if let Some(lock) = take_lock(context)? {
@@ -80,7 +80,7 @@ pub(super) fn start_another(context: &Context) -> Result<(), JobError> {
     }
     let mut child = spawn_detached(&context.program, ["runner", &store], &variables, &directory, &log)
         .map_err(|error| cannot(&error))?;
-    // A child that ended stays in the table of processes until somebody asks for it.
+    // A child that ended stays in the table of processes until its parent waits for it.
     std::thread::spawn(move || drop(child.wait()));
     Ok(())
 }

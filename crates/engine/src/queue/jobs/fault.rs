@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shuntyard_store::{ErrorKind, StoreError};
 
-/// The class of a change that somebody else was faster with.
+/// The class of a change that another process was faster with.
 pub(super) const CONFLICT: &str = "conflict";
 
-/// Said to a model or a person, who can act on it.
+/// For a model or a person, who can act on it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[error("{message}")]
 pub struct JobError {

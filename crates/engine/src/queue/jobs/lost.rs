@@ -9,7 +9,7 @@ use shuntyard_store::{ErrorKind, JobEnd, Result, RunStatus};
 /// A job that brings its runner down again and again is not given to another.
 const MOST_DEATHS: u32 = 3;
 
-/// Takes back what nobody carries on. Safe to repeat.
+/// Reclaims jobs whose process died. Safe to repeat.
 pub(super) async fn take_back(context: &Context) -> Result<()> {
     let running = context.store.running_jobs().await?;
     let lost: Vec<_> = running.into_iter().filter(|job| job.owner.as_ref().is_none_or(is_gone)).collect();
@@ -22,7 +22,7 @@ pub(super) async fn take_back(context: &Context) -> Result<()> {
         if let Some(dispatch) = job.dispatch
             && goes_on(context, dispatch).await?
         {
-            // Begun again beside it, or called cancelled, it would be a lie. The next look tries once more.
+            // While its agent is at work it can neither be begun again nor be cancelled. The next pass tries once more.
             continue;
         }
         let end = if job.cancel_asked_at.is_some() {
@@ -44,7 +44,7 @@ pub(super) async fn take_back(context: &Context) -> Result<()> {
 async fn goes_on(context: &Context, dispatch: DispatchId) -> Result<bool> {
     match context.store.dispatch(dispatch).await {
         Ok(record) => Ok(record.status == RunStatus::Running),
-        // It died before it asked anybody.
+        // It died before it asked a model.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }

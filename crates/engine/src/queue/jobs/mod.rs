@@ -1,5 +1,5 @@
-//! Work that was handed over, to be asked after later by its id. A runner, one process for all jobs of a store, carries
-//! it out; whoever hands it over only writes a row, and may die at any moment.
+//! Queued work that its caller asks after later by its id. A runner, one process for all jobs of a store, executes it;
+//! the caller only writes a row, and may die at any moment.
 
 mod attach;
 mod begin;

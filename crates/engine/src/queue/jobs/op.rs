@@ -18,8 +18,8 @@ use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
-    /// A model that stays until it is reset or, with the policy `Next`, is for the next message alone. A profile without a
-    /// worker gets one. With `respawn` the conversation begins anew.
+    /// A model that stays until it is reset or, with the policy `Next`, is for the next message alone. A profile
+    /// without a worker gets one. With `respawn` the conversation begins anew.
     ModelSet {
         worker: String,
         model: String,
@@ -35,7 +35,7 @@ pub enum Op {
     },
 }
 
-/// A worker as it is told.
+/// A worker as callers see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkerView {
     /// The same as its name.
@@ -44,7 +44,8 @@ pub struct WorkerView {
     pub profile: String,
     pub directory: String,
     pub backend: String,
-    /// `fresh`, `idle`, `busy`, `asleep` (its server has ended, and its conversation is resumed), `silent` or `stopped`.
+    /// `fresh`, `idle`, `busy`, `asleep` (its server has ended, and its conversation is resumed), `silent` or
+    /// `stopped`.
     pub state: String,
     pub reference: String,
     pub model: String,

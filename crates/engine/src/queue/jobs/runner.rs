@@ -1,7 +1,7 @@
-//! The process that carries out all jobs of a store. It ends when it has had nothing to do for a while.
+//! The process that executes all jobs of a store. It ends when it has had nothing to do for a while.
 //!
 //! Invariant: a job is written only by the holder of its newest claim. The runner may die at any moment; the next one
-//! takes back what it left, and ends what still ran for it.
+//! reclaims its jobs, and ends what still ran for them.
 
 use super::{
     bell::Bell,
@@ -23,9 +23,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How often it looks although nothing was told: clocks are set, and a change can be missed.
+/// How often it checks without an event: clocks are set, and a change can be missed.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How long those that run may take to end when the runner is told to.
+/// How long the running jobs may take to end when the runner is to stop.
 const ENDING: Duration = Duration::from_secs(20);
 /// A store that cannot be used is tried again after this, and given up after so many times in a row.
 const AFTER_TROUBLE: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ pub enum RunnerError {
     Store(#[from] StoreError),
 }
 
-/// Runs until there is nothing to do any more, or until it is told to end. Ends at once when another is there.
+/// Runs until there is nothing to do any more, or until `stop`. Ends at once when another runner is there.
 pub async fn run_jobs(context: &Context, stop: &CancellationToken) -> Result<(), RunnerError> {
     let stamp = Stamp::now(context);
     loop {
@@ -49,7 +49,7 @@ pub async fn run_jobs(context: &Context, stop: &CancellationToken) -> Result<(),
         let runner =
             Runner { context, stamp: stamp.clone(), lock: Some(lock), running: HashMap::new(), tasks: JoinSet::new() };
         let standing = runner.run(stop).await?;
-        // Whoever added a job just now saw the lock, and started nobody.
+        // A process that added a job just now saw the lock, and started no runner.
         if standing == Standing::Replaced
             || stop.is_cancelled()
             || !(has_queued(context).await? || has_tasks(context).await)
@@ -153,10 +153,10 @@ impl Runner<'_> {
             }
         }
         if self.lock.is_some() && self.stamp != Stamp::now(self.context) {
-            // What runs is seen to its end; what is new is for one that has read the settings as they are.
+            // This runner finishes what runs; new jobs are for one that has read the settings as they are.
             self.lock = None;
             if let Err(error) = start_another(self.context) {
-                // Whoever waits for a job, or starts one, tries it again.
+                // A process that waits for a job, or starts one, tries it again.
                 tracing::warn!(%error, "another runner could not be started");
             }
         }
@@ -211,14 +211,15 @@ impl Runner<'_> {
     }
 }
 
-/// Where somebody is named whom everything ends with: the demo and tests must leave nothing behind.
+/// Whether the owner process, if one is given, is gone. Everything ends with it: the demo and tests leave nothing
+/// behind.
 fn owner_is_gone(context: &Context) -> bool {
     let owner = context.variable("SHUNTYARD_SERVER_OWNER_PID").and_then(|pid| pid.parse().ok());
     owner.is_some_and(|pid| ProcessIdentity::of(pid).is_none_or(|owner| !owner.is_alive()))
 }
 
 /// Writes how a claim ended. A store that is busy is asked until it answers: the answer was paid for, and as long as it
-/// is not written, the line of its worker stands still.
+/// is not written, the queue of its worker is blocked.
 async fn close(context: &Context, id: JobId, epoch: i64, end: &JobEnd) {
     let mut pause = Duration::from_millis(100);
     loop {

@@ -1,4 +1,4 @@
-//! Supervised tasks that were handed over: seen through beside the jobs, so that nobody has to start a supervisor for
+//! Supervised tasks that came as jobs: supervised beside the jobs, so that the user need not start a supervisor for
 //! them.
 
 use super::supervised::HANDED_OVER;
@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// How often it looks whether there are any.
+/// How often it checks whether there are any.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn see_tasks_through(context: Context, stop: CancellationToken) {

@@ -1,4 +1,4 @@
-//! From rows to what a caller is told.
+//! From rows to what a caller sees.
 
 use super::{JobError, JobView, begin::policy_word};
 use crate::Context;
@@ -13,7 +13,7 @@ use shuntyard_store::{ErrorKind, JobRecord, SpendKey, SpendKind, TaskRecord};
 /// Of what was asked, so much is shown again.
 const SHOWN: usize = 200;
 
-/// How a job or a supervised task stands now.
+/// The present state of a job or a supervised task.
 pub async fn peek(context: &Context, id: &str) -> Result<JobView, JobError> {
     if let Ok(job) = id.parse::<JobId>() {
         match context.store.job(job).await {

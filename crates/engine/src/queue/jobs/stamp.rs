@@ -1,5 +1,5 @@
-//! The files that a runner's settings and logins are from, as they were when it read them: who has read older ones takes
-//! no more jobs.
+//! The files that a runner's settings and logins are from, as they were when it read them: who has read older ones
+//! takes no more jobs.
 
 use crate::Context;
 use std::{path::PathBuf, time::SystemTime};

@@ -1,4 +1,4 @@
-//! What a caller wants to be started, and what it is told at once.
+//! What a caller wants to be started, and what it gets at once.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,12 +19,12 @@ word_enum! {
         Workflow = "workflow",
         Dispatch = "dispatch",
         Batch = "batch",
-        /// A task that is seen through in a worktree, with evidence.
+        /// A task that is supervised in a worktree, with evidence.
         Supervised = "supervised",
     }
 }
 
-/// What somebody asks for. What it is not needed for is refused, not ignored.
+/// What a caller asks for. What it is not needed for is refused, not ignored.
 #[derive(Debug, Clone)]
 pub struct Start {
     pub kind: StartKind,
@@ -100,7 +100,7 @@ pub struct Started {
     pub worker: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// How many stand before it.
+    /// How many are before it.
     pub position: Option<u32>,
     pub reference: Option<String>,
     pub model: Option<String>,

@@ -1,4 +1,4 @@
-//! Handing over a task that is seen through in a worktree of its own, with evidence.
+//! Queues a task that is supervised in a worktree of its own, with evidence.
 
 use super::{JobError, Start, Started, ensure::ensure_runner};
 use crate::{
@@ -12,7 +12,7 @@ use shuntyard_core::{
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{BatchRecord, ErrorKind};
 
-/// The batch of all tasks that were handed over: only those are seen through without a supervisor of the user's.
+/// The batch of all tasks that came as jobs: only those are supervised without a supervisor of the user's.
 pub(super) const HANDED_OVER: &str = "handed-over";
 
 pub(super) async fn start(context: &Context, start: &Start) -> Result<Started, JobError> {

@@ -18,7 +18,7 @@ const MOST_OPEN: u32 = 10_000;
 /// Attachments are copied before their job is added.
 const FRESH: Duration = Duration::from_secs(600);
 
-/// That it fails is no reason to carry out nothing.
+/// A failure is no reason not to execute jobs.
 pub(super) async fn tidy(context: &Context) {
     if let Err(error) = forget(context).await {
         tracing::warn!(%error, "old jobs could not be forgotten");

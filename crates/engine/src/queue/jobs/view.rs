@@ -1,4 +1,4 @@
-//! How a job stands, as it is told to whoever asks: the same words for a job and for a supervised task.
+//! The state of a job for its caller: the same words for a job and for a supervised task.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct JobView {
     pub directory: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// How many stand before it in its line.
+    /// How many are before it in its queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
     /// What was written for a model, what came of it, for how long, and why.
@@ -27,7 +27,7 @@ pub struct JobView {
     pub model: Option<String>,
     pub policy: Option<String>,
     pub reason: Option<String>,
-    /// What was last heard of it, in words.
+    /// Its latest message, in words.
     pub progress: Option<String>,
     /// Of a workflow: each step that is over, as `{name, status, model, text, approved}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -26,8 +26,8 @@ pub struct Waited {
     pub cursor: String,
 }
 
-/// Waits until the jobs are over or paused, at most for `patience`. `heard` is told of every change, and now and then
-/// that nothing has changed.
+/// Waits until the jobs are over or paused, at most for `patience`. Calls `heard` with every change, and now and then
+/// when nothing has changed.
 pub async fn wait(
     context: &Context,
     bell: &Bell,
@@ -44,7 +44,7 @@ pub async fn wait(
         None => None,
     };
     let deadline = Instant::now() + patience;
-    // Before the first look: what happens from now on is heard.
+    // Before the first read: what happens from now on reaches the listener.
     let mut listener = bell.listen();
     let mut seen: Vec<Option<JobView>> = vec![None; ids.len()];
     loop {
@@ -79,7 +79,7 @@ pub async fn wait(
                 for view in views.iter().filter(|view| !rests(view)) {
                     heard(view);
                 }
-                // Whoever carried them out may have died.
+                // The process that executed them may have died.
                 ensure_runner(context)?;
             }
         }

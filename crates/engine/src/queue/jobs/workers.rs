@@ -25,7 +25,7 @@ use std::{path::Path, time::Duration};
 
 /// How long a worker may take to show that it answers.
 const PROBE: Duration = Duration::from_secs(3);
-/// Two callers that make a worker of one name at the same moment: the later looks again.
+/// Two callers that make a worker of one name at the same moment: the later tries again.
 const TRIES: usize = 8;
 
 /// What a message asks of its worker.
@@ -42,7 +42,7 @@ pub(super) struct Call<'a> {
     pub names_model: bool,
 }
 
-/// The worker that takes the message, the model that it has, and what should be said about it.
+/// The worker that takes the message, the model that it has, and notes about it.
 #[derive(Debug)]
 pub(super) struct Seated {
     pub worker: WorkerRecord,
@@ -75,7 +75,7 @@ pub(super) async fn seat(context: &Context, call: &Call<'_>) -> Result<Seated, J
     let mut refused = None;
     for _ in 0..TRIES {
         match try_seat(context, call).await {
-            // Somebody else made or changed one at the same moment.
+            // Another process made or changed one at the same moment.
             Err(error) if error.class == CONFLICT => refused = Some(error),
             other => return other,
         }
@@ -199,7 +199,7 @@ fn fingerprint(settings: &WorkerProfile) -> String {
     Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a look at a worker finds: whether its process is still the one that it was, and answers.
+/// Whether a worker's process is still the one that it was, and answers.
 pub(super) async fn standing(context: &Context, worker: &WorkerRecord) -> Standing {
     if worker.stopped_at.is_some() {
         return Standing::Stopped;
@@ -239,7 +239,7 @@ async fn retire(context: &Context, worker: &WorkerRecord, mismatch: Mismatch) ->
     let now = now_micros();
     let stopped = WorkerRecord { stopped_at: Some(now), reason: mismatch.reason().to_owned(), ..worker.clone() };
     match context.store.change_worker(&stopped, now).await {
-        // Somebody else was faster, and looks after it.
+        // Another process was faster, and takes care of it.
         Err(error) if error.kind() == ErrorKind::Conflict => Ok(()),
         other => {
             other?;
@@ -249,7 +249,7 @@ async fn retire(context: &Context, worker: &WorkerRecord, mismatch: Mismatch) ->
     }
 }
 
-/// A server that was a worker's alone is of no use to anybody else.
+/// A server that was a worker's alone is of no other use.
 pub(super) async fn let_go(context: &Context, worker: &WorkerRecord) {
     if let (Backend::Server, Some(server)) = (worker.backend, worker.server) {
         give_up(context, server).await;
@@ -258,7 +258,7 @@ pub(super) async fn let_go(context: &Context, worker: &WorkerRecord) {
 
 /// Whether another worker with a server, or with a place on the shared one, may be at work.
 fn require_room(context: &Context, workers: &[WorkerRecord], backend: Backend) -> Result<(), JobError> {
-    // One whose server has ended takes no room.
+    // One whose server has ended does not count.
     let takes_room =
         |worker: &&WorkerRecord| worker.stopped_at.is_none() && !worker.process.as_ref().is_some_and(is_gone);
     let live: Vec<&WorkerRecord> = workers.iter().filter(takes_room).collect();

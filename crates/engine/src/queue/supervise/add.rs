@@ -1,4 +1,4 @@
-//! Adding tasks: checked as far as that can be done before they run, so that a typing error is seen by whoever made it.
+//! Adding tasks: checked as far as that can be done before they run, so that the user sees a typing error at once.
 
 use crate::{Context, base::refusal::Refusal, in_thread, settings_of};
 use shuntyard_core::{
@@ -30,7 +30,7 @@ pub struct NewTaskOrder {
 pub enum Defaults {
     /// Nowhere: it says everything.
     None,
-    /// The user's settings for the repository. A delivery cannot be seen to be missing, so it is said here.
+    /// The user's settings for the repository. A missing delivery cannot be seen, so it is given here.
     Repository { deliver: Option<Deliver> },
 }
 
@@ -93,7 +93,7 @@ async fn ensure_batch(context: &Context, name: &str) -> Result<(), StoreError> {
     }
 }
 
-/// The tasks as they would be added. Whether their ids and batches are there is for the store to say.
+/// The tasks as they would be added. Whether their ids and batches are there is for the store to check.
 pub async fn check_orders(context: &Context, orders: Vec<NewTaskOrder>) -> Result<Vec<NewTask>, AddError> {
     let mut tasks = Vec::with_capacity(orders.len());
     let mut seen = None;
@@ -239,7 +239,7 @@ fn settle_place(spec: &mut TaskSpec, seen: &mut Option<Seen>) -> Result<(), AddE
     if git.head(&top).map_err(|error| problem(&error))?.is_none() {
         return Err(AddError::NoCommit(top));
     }
-    // In the directory where the user stands: a linked worktree is on a branch of its own.
+    // In the user's current directory: a linked worktree is on a branch of its own.
     if spec.base.is_empty() || spec.base == "HEAD" {
         git.default_base(&directory).map_err(|error| problem(&error))?.name().clone_into(&mut spec.base);
     }

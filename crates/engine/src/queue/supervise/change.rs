@@ -1,5 +1,5 @@
-//! The one way in which a task changes: read it, ask `core` what the event makes of it, write that with its audit
-//! row, its effects and its run; and begin again when somebody was faster.
+//! The one way in which a task changes: read it, ask `core` what the event makes of it, write that with its audit row,
+//! its effects and its run; and begin again when another process was faster.
 
 use crate::{Context, settings_of};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Changed, NewRun, RunChange, RunNote, StoreError, TaskChange, TaskRecord};
 use std::path::Path;
 
-/// How often somebody else may be faster before it counts as a fault.
+/// How often another process may be faster before it counts as a fault.
 const TRIES: u32 = 50;
 
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum ChangeError {
     Illegal(#[from] Illegal),
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The task belongs to a later claim: whoever gets this must stop, and may write nothing more.
+    /// The task belongs to a later claim: the process that gets this must stop, and may write nothing more.
     #[error("{task} was taken over: this was claim {epoch}, and it is at claim {now}")]
     Fenced { task: TaskId, epoch: i64, now: i64 },
     #[error("{entry} is an entry of {contest}, and that contest is settled")]
@@ -48,7 +48,7 @@ pub(crate) enum Became {
     NoMoney { ceiling: usize, settled: i64, reserved: i64 },
 }
 
-/// Changes a task as somebody who holds nothing: a person, or a pulse.
+/// Changes a task without a claim on it: for a person, or a pulse.
 pub(crate) async fn change(context: &Context, id: &TaskId, event: &Event, with: &With) -> Result<Became, ChangeError> {
     for _ in 0..TRIES {
         let record = context.store.task(id).await?;
@@ -92,7 +92,7 @@ pub(crate) async fn change_held(
     }
 }
 
-/// What nobody would hear of, or learn from, is not owed either.
+/// Whether an effect has a receiver; one without is not stored as pending.
 fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
     match effect {
         Effect::Notify { .. } => context.config.supervise.notifies(),
@@ -105,7 +105,7 @@ fn is_wanted(context: &Context, record: &TaskRecord, effect: &Effect) -> bool {
     }
 }
 
-/// One try, on what was read. Nothing when somebody was faster.
+/// One try, on what was read. Nothing when another process was faster.
 pub(crate) async fn attempt(
     context: &Context,
     record: &TaskRecord,

@@ -1,4 +1,4 @@
-//! Claiming a task: last of all, after everything that could stand in its way was looked at.
+//! Claiming a task: last of all, after everything that could prevent it was checked.
 
 use super::{
     change::{Became, ChangeError, With, attempt},
@@ -46,7 +46,7 @@ pub(crate) enum Claimed {
     NoSlot(Slot),
     /// It was put off, or a person is needed; the task itself says why.
     PutOff,
-    /// Somebody else was faster.
+    /// Another process was faster.
     Gone,
     /// Nothing can be started here at the moment, whatever the task.
     Nowhere(String),
@@ -61,8 +61,8 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
     if let Some((cause, detail)) = in_thread(move || unfit(&spec)).await.ok().flatten() {
         return put_off(context, &record, Event::Block { cause, detail }).await;
     }
-    // Work that is done is handed over, however late. The entries of a contest have its deadline; what they did in time is
-    // compared.
+    // Work that is done is delivered, however late. The entries of a contest have its deadline; what they did in time
+    // is compared.
     let is_begun = record.task.tally.resume.is_some() || is_undecided(&record.task);
     if record.task.spec.is_over(now_micros()) && !is_begun {
         return put_off(context, &record, Event::Expire).await;
@@ -73,7 +73,7 @@ pub(crate) async fn claim(context: &Context, candidate: &Candidate, limits: &Lim
         contest::wake(context, &record.task.id).await?;
         return Ok(put_off);
     }
-    // Work that is done and only has to be evaluated or handed over needs no model, nor does the search for a winner.
+    // Work that is done and only has to be evaluated or delivered needs no model, nor does the search for a winner.
     let chosen = match record.task.tally.resume {
         Some(_) => Ok(None),
         None if is_undecided(&record.task) => Ok(None),

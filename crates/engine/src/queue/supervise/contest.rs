@@ -26,8 +26,8 @@ use shuntyard_host::clock::now_micros;
 use shuntyard_store::{ContestRecord, ErrorKind, RunRecord, SpendKey, SpendKind, Spent, StoreError, TaskRecord};
 use std::path::Path;
 
-/// A contest is woken when its last entry settles. In case that is missed, it looks by itself after so many regular
-/// looks of a supervisor.
+/// A contest is woken when its last entry settles. In case that is missed, it checks by itself after so many regular
+/// checks of a supervisor.
 const LOOKS: i64 = 8;
 
 /// Whether its winner is still to be found.
@@ -50,7 +50,6 @@ pub(crate) async fn records(context: &Context, contest: &Task) -> Result<Vec<Tas
     Ok(found)
 }
 
-/// How it stands with the entries of a contest.
 pub async fn entries(context: &Context, contest: &Task) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
     for record in records(context, contest).await? {
@@ -95,8 +94,8 @@ fn cost_of(runs: &[RunRecord]) -> Nano {
     runs.iter().map(|run| run.cost).sum()
 }
 
-/// What a task has cost until now. Of an entry that is what its runs came to: the ledger has it under its contest, where
-/// it counts once.
+/// What a task has cost until now. Of an entry that is what its runs came to: the ledger has it under its contest,
+/// where it counts once.
 pub async fn cost(context: &Context, task: &Task) -> Result<Spent, StoreError> {
     if task.spec.entry_of.is_some() {
         let runs = context.store.runs(&task.id).await?;
@@ -248,7 +247,7 @@ pub(crate) fn verdict_id(task: &Task, entries: &[TaskRecord]) -> String {
     format!("{}-{}:{}", task.id, task.created_at, epochs.join(","))
 }
 
-/// Keeps what the contest came to. Told twice, the first time counts.
+/// Keeps the result of the contest. Of two results, the first counts.
 pub(crate) async fn keep(
     context: &Context,
     task: &Task,

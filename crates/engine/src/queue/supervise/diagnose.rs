@@ -1,4 +1,4 @@
-//! A look into a task that needs a person: once for each, in a task of its own, and never for such a look itself.
+//! The diagnosis of a task that needs a person: once for each, in a task of its own, and never for a diagnosis itself.
 
 use super::{
     add::{AddError, Defaults, NewTaskOrder, add},
@@ -11,7 +11,7 @@ use shuntyard_core::{
 };
 use shuntyard_store::ErrorKind;
 
-/// What the look at a task is called. That it is always the same is what keeps it to one.
+/// The name of the diagnosis of a task. It is always the same, so there is only one.
 fn named_after(id: &TaskId) -> Option<TaskId> {
     format!("{id}-look").parse().ok()
 }
@@ -70,7 +70,7 @@ fn wanted(task: &Task) -> TaskSpec {
     }
 }
 
-/// What is done needs no look any more.
+/// A task that is done needs no diagnosis any more.
 pub(super) async fn call_off(context: &Context, id: &TaskId) {
     if let Some(look) = named_after(id)
         && let Ok(record) = context.store.task(&look).await

@@ -1,5 +1,5 @@
-//! What is owed outside the store: notices, what was learned, marks in TODO.md. Each is taken by one process, done,
-//! and written down; one whose process died is taken again by the next.
+//! The pending effects outside the store: notices, outcomes of models, marks in TODO.md. Each is taken by one process,
+//! done, and written down; one whose process died is taken again by the next.
 
 use super::{change::ChangeError, contest, diagnose, fault::fault, orders::cancel_entries, reviews::rebase_siblings};
 use crate::{
@@ -23,7 +23,7 @@ const IN_A_PASS: u32 = 16;
 /// A remote that hangs must not keep other work from starting: after this long the rest is for the next pass.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Does what is owed. Returns how much that was.
+/// Performs the pending effects. Returns their number.
 pub(crate) async fn perform_due(context: &Context) -> Result<u32, ChangeError> {
     let lease = micros(context.config.supervise.effect_lease);
     let (mut done, began) = (0, Instant::now());
@@ -77,7 +77,7 @@ async fn perform(context: &Context, record: &EffectRecord) -> Result<String, Str
 /// Writes into TODO.md how the task has ended: done only with evidence, otherwise just no longer claimed.
 async fn mark(context: &Context, record: &Concerned, done: bool) -> Result<String, String> {
     let task = context.store.task(&record.task).await.map_err(|error| error.to_string())?.task;
-    // Somebody may have begun it again, and then the claim is needed.
+    // It may have been begun again, and then the claim is needed.
     if task.epoch != record.epoch || !task.state.phase().is_settled() {
         return Ok("it goes on".to_owned());
     }
@@ -90,7 +90,7 @@ async fn mark(context: &Context, record: &Concerned, done: bool) -> Result<Strin
     };
     let marked = match evidence {
         Some(evidence) => claims::complete(context, &task, evidence).await,
-        // It is done as far as anybody knows: others must not be offered it.
+        // It is done as far as the store knows: others must not be offered it.
         None if task.state.phase() == Phase::Done => return Ok("it stays claimed: nothing has verified it".to_owned()),
         None => claims::release(context, &task, todo::Force::No).await,
     };
@@ -108,7 +108,7 @@ async fn learn(context: &Context, record: &Concerned, good: bool, failure: Optio
         return Ok("there was no dispatch to learn from".to_owned());
     };
     let task = context.store.task(&record.task).await.map_err(|error| error.to_string())?.task;
-    // Without a verify command nobody has looked whether it is any good.
+    // Without a verify command its quality is unknown.
     if good && task.spec.verify.is_empty() {
         return Ok("nothing was verified".to_owned());
     }

@@ -9,7 +9,7 @@ pub(crate) fn fault(context: &Context, name: &str) {
     let Some((wanted, marker)) = context.variable("SHUNTYARD_FAULT").and_then(|fault| fault.split_once('@')) else {
         return;
     };
-    // Whoever makes the file dies: no two processes, and not the same place twice.
+    // The process that makes the file dies: no two processes, and not the same place twice.
     if wanted == name && std::fs::File::create_new(marker).is_ok() {
         if let Ok(own) = shuntyard_host::ProcessIdentity::current() {
             own.signal(shuntyard_host::Signal::KILL);

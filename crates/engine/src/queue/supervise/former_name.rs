@@ -1,7 +1,7 @@
 //! Repositories and workspaces of tasks that were begun under the program's former name, Switchyard.
 //!
-//! Invariant: the mark in the data directory goes last, so an adoption that was cut off or that failed begins again, and
-//! nothing is renamed below a task that a process of the former name still works on.
+//! Invariant: the mark in the data directory goes last, so an adoption that was cut off or that failed begins again,
+//! and nothing is renamed below a task that a process of the former name still works on.
 
 use super::worker::{git, worktrees};
 use crate::{Context, base::owner::is_gone};
@@ -26,7 +26,8 @@ pub enum AdoptError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// Renames what the tasks of this store have in repositories, if that is still to be done. Returns what to tell the user.
+/// Renames what the tasks of this store have in repositories, if that is still to be done. Returns messages for the
+/// user.
 pub async fn adopt_repositories(context: &Context) -> Result<Vec<String>, AdoptError> {
     let mark = pending_mark(&context.paths.data_dir);
     if !mark.exists() {

@@ -1,7 +1,7 @@
-//! Runs that nobody carries on: their worker is gone, never came, or shows no life for longer than its lease.
+//! Runs to reclaim: their worker is gone, never came, or shows no life for longer than its lease.
 //!
-//! Invariant: before a task is taken away from a worker of this machine, that worker and all that it started are
-//! ended. A worker that was only asleep can therefore write nothing more.
+//! Invariant: before a task is taken away from a worker of this machine, that worker and all that it started are ended.
+//! A worker that was only asleep can therefore write nothing more.
 
 use super::{
     change::{Became, ChangeError, With, attempt},
@@ -27,7 +27,7 @@ const SECOND_LOOK: Duration = Duration::from_secs(2);
 /// Open dispatches that are looked at.
 const OPEN: u32 = 500;
 
-/// Takes back what nobody carries on. Returns how many tasks that were.
+/// Reclaims the tasks of such runs. Returns their number.
 pub(crate) async fn take_back(context: &Context, runs: &[RunRecord]) -> Result<u32, ChangeError> {
     let mut taken = 0;
     for run in runs {
@@ -59,7 +59,7 @@ async fn take(context: &Context, run: &RunRecord, detail: String) -> Result<bool
     if record.task.epoch != run.epoch || !record.task.state.is_held() {
         return Ok(false);
     }
-    // Whoever claimed it may have noted the worker and ended since the runs were read.
+    // The process that claimed it may have noted the worker and ended since the runs were read.
     let live = context.store.live_runs().await?;
     let still = live.iter().find(|now| now.task == run.task && now.epoch == run.epoch);
     let Some(run) = still.filter(|now| why_lost(now).is_some()) else { return Ok(false) };
@@ -99,7 +99,7 @@ pub async fn release(context: &Context, id: &TaskId, force: bool) -> Result<Rele
     Ok(if now.epoch != run.epoch || !now.state.is_held() { Released::Done } else { Released::NotNow })
 }
 
-/// Before the worker has reported, it is the process that claimed which stands there.
+/// Before the worker has reported, the run names the process that claimed.
 fn worker_of(run: &RunRecord) -> Option<ProcessIdentity> {
     run.worker.as_ref().filter(|_| run.started_at.is_some()).and_then(identity_of)
 }
@@ -132,7 +132,8 @@ async fn reclaim(context: &Context, run: &RunRecord, record: &TaskRecord, detail
     }
 }
 
-/// What the dispatch of a run that was lost or stopped was settled at, and whether that is exact. `None` when it never began.
+/// What the dispatch of a run that was lost or stopped was settled at, and whether that is exact. `None` when it never
+/// began.
 pub(super) async fn settled_cost(context: &Context, run: &RunRecord) -> Result<Option<(Nano, bool)>, ChangeError> {
     let Some(dispatch) = run.dispatch else { return Ok(None) };
     match context.store.dispatch(dispatch).await {

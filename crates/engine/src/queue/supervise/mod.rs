@@ -1,7 +1,7 @@
-//! Queued tasks, seen through: claimed, worked on by processes of their own, judged by evidence, handed over.
+//! Queued tasks, supervised: claimed, worked on by processes of their own, judged by evidence, delivered.
 //!
 //! Invariant: a task is changed only by [`change`], and an attempt only by the holder of the newest claim. Every
-//! process here may die at any moment; whoever comes next goes on from what is in the store and in git.
+//! process here may die at any moment; the next one goes on from what is in the store and in git.
 
 mod add;
 mod answer;

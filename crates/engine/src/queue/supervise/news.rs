@@ -1,6 +1,7 @@
 //! Whether what was written since the last pass can give the next one something to do.
 //!
-//! Invariant: what is not known to be of no use is of use. A pass too many costs a moment, one too few a task its start.
+//! Invariant: what is not known to be of no use is of use. A pass too many costs a moment, one too few a task its
+//! start.
 
 use crate::Context;
 use shuntyard_store::StoreError;
@@ -8,9 +9,9 @@ use shuntyard_store::StoreError;
 /// Events that are read in one go.
 const PAGE: u32 = 200;
 
-/// A worker that gets on with its task holds the same slots as before, and owes nothing to anybody yet.
+/// A worker that gets on with its task holds the same slots as before, and has no pending effects yet.
 const PROGRESS: [&str; 4] = ["task.starting", "task.running", "task.evaluating", "task.delivering"];
-/// What these tell of is asked for when a task is claimed, and a task that waits for it has a moment of its own.
+/// What these report is asked for when a task is claimed, and a task that waits for it has a moment of its own.
 const ASKED_FOR: [&str; 7] = ["attempt.", "cooldown.", "dispatch.", "outcome.", "provider.", "server.", "spend."];
 
 #[derive(Debug, Default)]

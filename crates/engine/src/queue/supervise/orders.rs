@@ -1,4 +1,4 @@
-//! What people say about a task: stop it, try again, begin again. What is said about a contest holds for its entries.
+//! Orders of people about a task: stop it, try again, begin again. An order for a contest holds for its entries.
 
 use super::{
     change::{Became, ChangeError, With, change},
@@ -31,7 +31,7 @@ pub(super) async fn cancel_entries(context: &Context, id: &TaskId) -> Result<Str
         }
         match order(context, &entry.task.id, Event::Cancel { by: format!("{id}, which was cancelled") }).await {
             Ok(_) => cancelled += 1,
-            // It has ended by itself, or was told to end before.
+            // It has ended by itself, or was already stopping.
             Err(ChangeError::Illegal(_)) => {}
             Err(error) => return Err(error),
         }
@@ -39,8 +39,8 @@ pub(super) async fn cancel_entries(context: &Context, id: &TaskId) -> Result<Str
     Ok(format!("{cancelled} entries were cancelled"))
 }
 
-/// Another try, with all that was learned. The entries of a contest without a winner are tried again, except those that
-/// are done.
+/// Another try, with all that the earlier ones found out. The entries of a contest without a winner are tried again,
+/// except those that are done.
 pub async fn retry(context: &Context, id: &TaskId) -> Result<TaskRecord, ChangeError> {
     let record = context.store.task(id).await?;
     refuse_lone_entry(context, &record).await?;

@@ -56,7 +56,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))).collect()
 }
 
-/// A shared lock, so that two processes that look do not take each other for a supervisor.
+/// A shared lock, so that two processes that check do not take each other for a supervisor.
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

@@ -1,4 +1,5 @@
-//! One pass: take back what was lost, wake what is due, end what is to end, do what is owed, start what may start.
+//! One pass: reclaim expired leases, wake what is due, end what is to end, perform pending effects, start what may
+//! start.
 //!
 //! Any number of passes may run at once, on one machine or many: what protects the work are the claims in the store,
 //! never who came first.
@@ -42,7 +43,7 @@ pub struct Pulse {
     pub woken: u32,
     pub stopped: u32,
     pub effects: u32,
-    /// Looks at the TODO.md of a repository that changed something or went wrong.
+    /// Synchronisations of a repository's TODO.md that changed something or went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub todo: Vec<TodoPass>,
     /// Why nothing more was started, when something could have been.
@@ -63,7 +64,7 @@ impl Pulse {
     }
 }
 
-/// With a batch, only tasks of that batch are started; what is owed to others is done all the same.
+/// With a batch, only tasks of that batch are started; the pending effects of others are performed all the same.
 pub async fn pulse(context: &Context, batch: Option<&str>) -> Result<Pulse, ChangeError> {
     let mut done = pass(context, batch).await?;
     // Last, since a remote may take its time, and nothing that can start should wait for it.
@@ -89,7 +90,7 @@ pub(super) fn pass<'a>(context: &'a Context, batch: Option<&'a str>) -> BoxFutur
     })
 }
 
-/// What was said to stop is ended here, when it runs on this machine.
+/// Ends the runs that are to stop, when they are on this machine.
 async fn end_stopping(context: &Context, live: &[RunRecord]) -> Result<u32, ChangeError> {
     let mut stopped = 0;
     for run in live.iter().filter(|run| run.host == here()) {
@@ -120,7 +121,7 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
         }
         match change(context, &record.task.id, &Event::Wake, &With::default()).await {
             Ok(_) => woken += 1,
-            // Somebody else was faster.
+            // Another process was faster.
             Err(ChangeError::Illegal(_)) => {}
             Err(error) => return Err(error),
         }
@@ -128,7 +129,7 @@ async fn wake(context: &Context) -> Result<u32, ChangeError> {
     Ok(woken)
 }
 
-/// Starts what may start, until the limits are reached or nobody is left.
+/// Starts what may start, until the limits are reached or no task is left.
 async fn start(context: &Context, batch: Option<&str>, done: &mut Pulse) -> Result<(), ChangeError> {
     let snapshot = snapshot(context, batch, EACH).await?;
     if let Breaker::Open { until } = snapshot.breaker {

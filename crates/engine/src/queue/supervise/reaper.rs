@@ -1,5 +1,5 @@
-//! Waiting for workers that this process has started, so that they leave no entry in the process table, and so that
-//! the death of one is heard of at once.
+//! Waiting for workers that this process has started, so that they leave no entry in the process table, and so that the
+//! death of one is noticed at once.
 
 use std::process::Child;
 use tokio::sync::Notify;
@@ -9,7 +9,7 @@ static DIED: Notify = Notify::const_new();
 /// Waits for the child in a thread of its own.
 pub(super) fn reap(mut child: Child) {
     let wait = move || {
-        // One that ended well has written how its task stands, and that is heard of like all that is written.
+        // One that ended well has written the state of its task, which is noticed like every write.
         if !child.wait().is_ok_and(|status| status.success()) {
             DIED.notify_one();
         }

@@ -1,8 +1,8 @@
-//! Open pull requests: each is looked at from time to time, and what it needs is started or done.
+//! Open pull requests: each is checked from time to time, and what it needs is started or done.
 //!
-//! Invariant: no start of a task waits for `gh` here. A look is taken by one process, which writes down the moment of the
-//! next one before it asks; every decision is one change of the task as it was read then. A look that is repeated or cut
-//! off therefore starts no second attempt, and a merge is bound to the commit that the task proposed.
+//! Invariant: no start of a task waits for `gh` here. A check is taken by one process, which writes down the moment of
+//! the next one before it asks; every decision is one change of the task as it was read then. A check that is repeated
+//! or cut off therefore starts no second attempt, and a merge is bound to the commit that the task proposed.
 
 use super::{
     change::{Became, ChangeError, With, attempt, change},
@@ -29,7 +29,7 @@ use std::{path::Path, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// An open pull request is looked at with every one of so many regular looks of a supervisor.
+/// An open pull request is checked with every one of so many regular checks of a supervisor.
 const LOOKS: i64 = 8;
 /// Tasks that are read to find those that are due.
 const DUE: u32 = 500;
@@ -47,7 +47,7 @@ pub(super) fn next_look(context: &Context) -> i64 {
     now_micros().saturating_add(micros(context.config.supervise.look_every).saturating_mul(LOOKS))
 }
 
-/// Looks again and again until it is cancelled.
+/// Checks again and again until it is cancelled.
 pub(super) async fn keep(context: &Context, cancel: &CancellationToken) {
     let regular = context.config.supervise.look_every.0.unwrap_or(Duration::from_secs(15));
     let looking = async {
@@ -66,7 +66,7 @@ pub(super) async fn keep(context: &Context, cancel: &CancellationToken) {
     }
 }
 
-/// Looks at those whose time has come, and merges those that are ready. Returns whether any task moved.
+/// Checks those whose time has come, and merges those that are ready. Returns whether any task moved.
 pub(super) async fn look_where_due(context: &Context) -> Result<bool, ChangeError> {
     let due = context.store.due_tasks(now_micros(), DUE).await?;
     let reviews: Vec<&TaskRecord> =
@@ -94,7 +94,7 @@ enum Looked {
     Ready(Box<Look>),
 }
 
-/// A look at one pull request, by the process that has taken it.
+/// A check of one pull request, by the process that has taken it.
 struct Look {
     gh: Gh,
     record: Box<TaskRecord>,
@@ -110,7 +110,7 @@ impl Look {
         (&self.head, &self.record.task.spec.base)
     }
 
-    /// Takes the look, unless another process has.
+    /// Takes the check, unless another process has.
     async fn take(context: &Context, record: &TaskRecord) -> Result<Option<Self>, ChangeError> {
         let State::Review { url, head, .. } = &record.task.state else { return Ok(None) };
         let (url, head) = (url.clone(), head.clone());
@@ -252,7 +252,7 @@ async fn revision(
     Ok(Some(Event::Revise { failure, asked, assessment: assessment.clone(), answers, tier, model }))
 }
 
-/// Merges it, and looks at what became of that. A process that dies in between leaves it to the next look.
+/// Merges it, and reads what became of that. A process that dies in between leaves it to the next check.
 async fn merge(context: &Context, look: Look) -> Result<bool, ChangeError> {
     let (gh, url, head, method) = (look.gh.clone(), look.url.clone(), look.head.clone(), look.settings.merge_method);
     fault(context, "merge");
@@ -273,8 +273,8 @@ async fn merge(context: &Context, look: Look) -> Result<bool, ChangeError> {
     }
 }
 
-/// After a merge, has the other pull requests of the same base brought onto it. Done twice, the second time finds nothing
-/// to rebase.
+/// After a merge, has the other pull requests of the same base brought onto it. Done twice, the second time finds
+/// nothing to rebase.
 pub(super) async fn rebase_siblings(context: &Context, id: &TaskId) -> Result<String, String> {
     let words = |error: shuntyard_store::StoreError| error.to_string();
     let own = context.store.task(id).await.map_err(words)?.task;

@@ -25,17 +25,17 @@ const BREATH: Duration = Duration::from_millis(20);
 /// The pause while a pull request is due.
 const OVERDUE: Duration = Duration::from_millis(100);
 
-/// Looks for what was written before the first pause.
+/// Checks for what was written before the first pause.
 const AT_ONCE: u32 = 8;
 /// How long after it was written a change can be read, on a busy disk.
 const READABLE_WITHIN: Duration = Duration::from_secs(2);
 
-/// What a watcher is told.
+/// What the supervisor reports.
 #[derive(Debug)]
 pub enum Told<'a> {
     Pulse(&'a Pulse),
     Trouble(&'a ChangeError),
-    /// A look at a TODO.md that changed something or went wrong.
+    /// A synchronisation of a TODO.md that changed something or went wrong.
     Todo(&'a TodoPass),
 }
 
@@ -55,7 +55,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
 }
 
 async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
-    // Without it there is still the regular look.
+    // Without it there is still the regular check.
     let mut changes = FileWatch::new(&written_files(context)).ok();
     let mut news = News::default();
     let mut heard = None;
@@ -109,8 +109,9 @@ async fn something_to_do(
     }
 }
 
-/// Waits until something was written and can be read, and returns the version that has it. SQLite writes its file first and shows the change to others only
-/// when it is safe on the disk: a pass in between would see nothing, and nothing would wake the supervisor again.
+/// Waits until something was written and can be read, and returns the version that has it. SQLite writes its file first
+/// and shows the change to others only when it is safe on the disk: a pass in between would see nothing, and nothing
+/// would wake the supervisor again.
 async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Option<i64>) -> Option<i64> {
     let told = async {
         match changes {
@@ -118,7 +119,7 @@ async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Optio
             None => std::future::pending().await,
         }
     };
-    // What was written just before the last look, and could not be read then, is told by nobody.
+    // No event reports what was written just before the last check and could not be read then.
     let late = async {
         sleep(BREATH).await;
         match context.store.data_version().await.ok() {
@@ -145,7 +146,7 @@ async fn changed(context: &Context, changes: &mut Option<FileWatch>, seen: Optio
     }
 }
 
-/// The files that SQLite writes when anybody writes.
+/// The files that SQLite writes.
 fn written_files(context: &Context) -> Vec<PathBuf> {
     let with = |ending: &str| {
         let mut path = context.store_path.clone().into_os_string();
@@ -155,7 +156,7 @@ fn written_files(context: &Context) -> Vec<PathBuf> {
     vec![context.store_path.clone(), with("-wal")]
 }
 
-/// Until the next moment that a task waits for, and never longer than the regular look: clocks are set, machines
+/// Until the next moment that a task waits for, and never longer than the regular check: clocks are set, machines
 /// sleep, and a change can be missed.
 async fn until_next(context: &Context) -> Duration {
     let regular = context.config.supervise.look_every.0.unwrap_or(Duration::from_secs(15));
@@ -168,13 +169,13 @@ async fn until_next(context: &Context) -> Duration {
     }
 }
 
-/// Waits until nothing is queued, waiting or at work, and nothing is owed. What depends on something that needs a person
-/// never will be.
+/// Waits until nothing is queued, waiting or at work, and no effect is pending. What depends on something that needs a
+/// person never will be.
 pub async fn until_idle(context: &Context, batch: Option<&str>) {
     let mut idle: Option<(i64, LastLooks)> = None;
     loop {
         sleep(Duration::from_millis(200)).await;
-        // Before it is known that nothing is left, so that a look from then on has missed nothing.
+        // Before it is known that nothing is left, so that a check from then on has missed nothing.
         let now = now_micros();
         if !is_idle(context, batch).await.unwrap_or(false) {
             idle = None;
@@ -191,7 +192,7 @@ pub async fn until_idle(context: &Context, batch: Option<&str>) {
     }
 }
 
-/// Several looks at the store are one only while nothing happens: a task that is claimed between two of them is in
+/// Several reads of the store agree only while nothing happens: a task that is claimed between two of them is in
 /// neither.
 async fn is_idle(context: &Context, batch: Option<&str>) -> Result<bool, ChangeError> {
     let before = context.store.newest_event().await?;

@@ -1,5 +1,5 @@
-//! The scheduler's snapshot: which tasks could start, which run, how much room there is, and whether anything may start
-//! at all. It is advisory: a claim checks again in its own transaction.
+//! The scheduler's snapshot: which tasks could start, which run, how many slots are free, and whether anything may
+//! start at all. It is advisory: a claim checks again in its own transaction.
 
 use super::change::ChangeError;
 use crate::Context;
@@ -24,8 +24,8 @@ pub(super) struct Snapshot {
 
 /// The first `each` of every lane, with what decides between them.
 pub(super) async fn snapshot(context: &Context, batch: Option<&str>, each: u32) -> Result<Snapshot, ChangeError> {
-    // In this order: a task that another supervisor claims in between is in neither, and at worst a claim is refused. If
-    // it were in both, it would take two places, and nothing would ask for another pass.
+    // In this order: a task that another supervisor claims in between is in neither, and at worst a claim is refused.
+    // If it were in both, it would take two places, and nothing would ask for another pass.
     let live = live_now(context).await?;
     Ok(Snapshot {
         live,
@@ -58,7 +58,7 @@ pub(super) async fn limits_of(context: &Context, batches: &[BatchRecord]) -> Lim
 }
 
 async fn pressure_now() -> Option<Pressure> {
-    // Where small files tell it, to read them takes less than to have another thread do that.
+    // Where small files contain it, to read them takes less than to have another thread do that.
     let load = match cfg!(target_os = "linux") {
         true => load::load(),
         false => tokio::task::spawn_blocking(load::load).await.ok().flatten(),

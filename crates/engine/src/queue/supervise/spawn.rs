@@ -1,4 +1,4 @@
-//! Starting workers: small processes of their own, that outlive whoever started them.
+//! Starting workers: small processes of their own, that outlive the process that started them.
 
 use super::tidy::{WORKER_MARK, mark_of};
 use crate::Context;

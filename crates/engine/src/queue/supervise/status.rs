@@ -1,4 +1,4 @@
-//! How everything stands, with a cause for each task that does not move.
+//! The state of everything, with a cause for each task that does not move.
 
 use super::{
     change::ChangeError,
@@ -253,7 +253,7 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
     })
 }
 
-/// A task that nobody works on at the moment.
+/// A task that no process works on at the moment.
 async fn at_rest(context: &Context, record: &TaskRecord) -> Result<TaskStatus, ChangeError> {
     Ok(TaskStatus {
         id: record.task.id.clone(),

@@ -1,8 +1,8 @@
 //! The TODO.md of each repository that opted in, brought together with the store while tasks are supervised: lines are
 //! picked up, what is done is ticked, and claims that were left behind are given back.
 //!
-//! Invariant: no start of a task waits for a remote here. What one process did holds for all: when a look began and
-//! ended is in the store, and a look that is repeated or cut off changes nothing twice.
+//! Invariant: no start of a task waits for a remote here. What one process did holds for all: when a synchronisation
+//! began and ended is in the store, and one that is repeated or cut off changes nothing twice.
 
 use crate::{
     Context,
@@ -31,14 +31,14 @@ use tokio_util::sync::CancellationToken;
 /// What takes longer has failed: a few calls of git, each of which ends when the remote is silent.
 const LONGEST: Duration = Duration::from_secs(300);
 const LONGEST_MICROS: i64 = 300_000_000;
-/// How long to wait when the store cannot say when the next look is due.
+/// How long to wait when the store cannot say when the next synchronisation is due.
 const AFTER_TROUBLE: Duration = Duration::from_secs(2);
 /// Characters of a problem that are kept.
 const ROOM: usize = 300;
 const TROUBLE: &str = "todo.trouble";
 const WELL: &str = "todo.well";
 
-/// What one look at a TODO.md did.
+/// What one synchronisation of a TODO.md did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TodoPass {
     pub repository: String,
@@ -56,17 +56,17 @@ impl TodoPass {
     }
 }
 
-/// How it stands with one TODO.md.
+/// The state of one TODO.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TodoStatus {
     pub repository: String,
-    /// When the last look ended.
+    /// When the last synchronisation ended.
     pub synced_at: Option<String>,
     /// Why not everything could be brought together then.
     pub problem: Option<String>,
 }
 
-/// Looks again and again until it is cancelled. A look that is cut off then is made good by the next.
+/// Synchronises again and again until it is cancelled. One that is cut off then is completed by the next.
 pub(super) async fn keep(context: &Context, batch: Option<&str>, tell: impl Fn(&TodoPass), cancel: &CancellationToken) {
     let looking = async {
         while let Some(pause) = until_due(context, batch).await {
@@ -80,7 +80,8 @@ pub(super) async fn keep(context: &Context, batch: Option<&str>, tell: impl Fn(&
     }
 }
 
-/// Looks where it is time, side by side, and returns what is worth telling: changes, and problems that are new.
+/// Synchronises where it is time, side by side, and returns what is worth reporting: changes, and problems that are
+/// new.
 pub(super) async fn look_where_due(context: &Context, batch: Option<&str>) -> Vec<TodoPass> {
     let Some(every) = every(context) else { return Vec::new() };
     let mut due = Vec::new();
@@ -95,16 +96,16 @@ pub(super) async fn look_where_due(context: &Context, batch: Option<&str>) -> Ve
     done.into_iter().flatten().collect()
 }
 
-/// The looks that a supervisor waits for before it ends, since each may bring more to do.
+/// The synchronisations that a supervisor waits for before it ends, since each may bring more to do.
 #[derive(Debug, Default)]
 pub(super) struct LastLooks {
-    /// For each repository, when the first look began that was seen while nothing else was left to do.
+    /// For each repository, when the first synchronisation began that was seen while nothing else was left to do.
     began: BTreeMap<String, i64>,
 }
 
 impl LastLooks {
-    /// Whether every repository was looked at: no look is due or under way there, or one has ended that began at
-    /// `idle_since` or later. Looks that take as long as the pause between them leave no moment without one.
+    /// Whether every repository was synchronised: nothing is due or under way there, or one has ended that began at
+    /// `idle_since` or later. Where one takes as long as the pause between two, no moment is without one.
     pub(super) async fn are_over(&mut self, context: &Context, batch: Option<&str>, idle_since: i64) -> bool {
         let Some(every) = every(context) else { return true };
         let (now, mut all) = (now_micros(), true);
@@ -146,7 +147,7 @@ fn every(context: &Context) -> Option<i64> {
     context.config.supervise.todo_every.0.map(|_| micros(context.config.supervise.todo_every))
 }
 
-/// None: there is nothing to look at, ever.
+/// None: there is nothing to synchronise, ever.
 async fn until_due(context: &Context, batch: Option<&str>) -> Option<Duration> {
     let every = every(context)?;
     let mut soonest = None;
@@ -212,7 +213,7 @@ fn told(name: &str, report: SyncReport) -> TodoPass {
     let mut problems: Vec<String> = offline.into_iter().chain(cycles).collect();
     problems.extend(lines.map(|told| format!("{}: {}", told.todo, told.detail)));
     problems.extend(report.notes.iter().cloned());
-    // A line that stands there twice is seen by both sides.
+    // A line that the file has twice is seen by both sides.
     let mut seen = BTreeSet::new();
     problems.retain(|problem| seen.insert(problem.clone()));
     TodoPass {
@@ -250,7 +251,7 @@ async fn remember(context: &Context, name: &str, problem: Option<&str>) -> Resul
     Ok(true)
 }
 
-/// The mark has the position of the event that tells of it; 0 when all is well.
+/// The mark has the position of the event that reports it; 0 when all is well.
 async fn known_problem(context: &Context, name: &str) -> Result<Option<String>, StoreError> {
     told_at(context, &mark("problem", name), TROUBLE).await
 }

@@ -41,7 +41,7 @@ pub(super) fn offer(catalogue: &Catalogue, model: ModelRef, why: &str) -> Option
     Some(Offer { reason: format!("{why}; {}", traits(known)), variants: known.variants.clone(), model })
 }
 
-/// What matters for a choice between models: the price, the room, and whether it thinks first.
+/// What matters for a choice between models: the price, the context window, and whether it thinks first.
 fn traits(model: &Model) -> String {
     let price = match model.price.is_zero() {
         true => "no price is known".to_owned(),

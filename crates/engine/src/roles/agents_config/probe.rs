@@ -46,7 +46,7 @@ pub(super) struct Asking<'a> {
     pub(super) cancel: &'a CancellationToken,
 }
 
-/// What was heard, and how it ended.
+/// The answer, and how the probe ended.
 struct Heard {
     session: Option<String>,
     said: Option<Said>,
@@ -104,7 +104,7 @@ async fn begin(asking: &Asking<'_>, id: DispatchId) -> Result<(), Refusal> {
         Ok(model) => {
             let steps = match asking.approach {
                 Approach::Leads => 1,
-                // Whoever called it is told of its answer, and says something too.
+                // The agent that called it gets its answer, and answers too.
                 Approach::Called { .. } => 2,
             };
             let urgency = Urgency::Normal;

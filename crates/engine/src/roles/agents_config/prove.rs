@@ -20,13 +20,13 @@ use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// How an agent stands to the model that it should have.
+/// Whether an agent has the model that it should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// It was asked, and that model answered.
     Proven,
-    /// OpenCode resolves it so; nobody was asked.
+    /// OpenCode resolves it so; no model was asked.
     Configured,
     /// Other settings give it another model.
     Overridden,
@@ -66,7 +66,7 @@ pub struct AgentProof {
     pub cost_known: bool,
 }
 
-/// `told` hears of each agent as soon as it is done.
+/// Calls `told` with each agent as soon as it is done.
 pub async fn prove(
     context: &Context,
     directory: &Path,

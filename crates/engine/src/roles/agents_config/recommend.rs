@@ -62,7 +62,8 @@ pub async fn offered(context: &Context, directory: &Path, selector: Selector) ->
     Ok(offer(&listed.catalogue, model.clone(), &reason).unwrap_or_else(unknown))
 }
 
-/// A model by what somebody wrote for it, checked as for a dispatch: it is there, has the variant, and can use tools.
+/// A model by the name that the user wrote for it, checked as for a dispatch: it is there, has the variant, and can use
+/// tools.
 pub async fn resolve_named(context: &Context, directory: &Path, selector: Selector) -> Result<Decision, Refusal> {
     let needs = Needs::default().and(Capability::Tools);
     let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[], purse: Purse::default() };

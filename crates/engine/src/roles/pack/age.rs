@@ -52,7 +52,7 @@ impl Manifest {
     }
 }
 
-/// What stands before a `-` or a `+`, number by number; what is no number counts as the lowest.
+/// What is before a `-` or a `+`, number by number; what is no number counts as the lowest.
 fn numbers(version: &str) -> Vec<u64> {
     let release = version.split(['-', '+']).next().unwrap_or_default();
     release.split('.').map(|part| part.parse().unwrap_or_default()).collect()

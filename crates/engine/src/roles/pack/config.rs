@@ -56,7 +56,7 @@ pub fn plan(
     let value = json!({"type": "local", "command": command, "enabled": true});
     let there = config_text::entry(text.as_deref().unwrap_or(MINIMAL)).map_err(fail)?;
     let ours = mine.filter(|mine| there.as_ref() == Some(&mine.value));
-    // Without the backup only the text can tell what is not ours.
+    // Without the backup only the text can show what is not ours.
     let untouched = mine.filter(|mine| found.is(&mine.sha256) && way_back(&path, &mine.before) != Change::KeptLost);
     let base_text = match (&ours, untouched) {
         (Some(_), Some(mine)) => earlier(&path, &mine.before)?,
@@ -179,7 +179,7 @@ pub fn turn_back(mine: &ConfigEntry, then: Option<&ConfigEntry>) -> Result<Confi
 impl ConfigUndo {
     pub fn apply(&self, disk: &Disk, mine: &ConfigEntry) -> Result<(), PackError> {
         if self.change.touches() && Found::at(&self.path)? != self.found {
-            // Somebody has just written it: what they wrote stays, without our entry.
+            // Another program has just written it: its text stays, without our entry.
             let again = turn_back(mine, None)?;
             return again.carry_out(disk);
         }
@@ -220,7 +220,7 @@ fn text_of(found: &Found) -> Result<Option<String>, ConfigTextError> {
     match found {
         Found::Absent => Ok(None),
         Found::File { bytes, .. } => String::from_utf8(bytes.clone()).map(Some).map_err(|_| ConfigTextError::NotText),
-        // The path was followed to its end, so that this is a link that somebody has just put there.
+        // The path was followed to its end, so that this link has just been put there.
         Found::Link { .. } => Err(ConfigTextError::NotText),
     }
 }

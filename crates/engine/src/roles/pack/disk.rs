@@ -1,7 +1,7 @@
 //! Every change in the target goes through here, one step at a time, and each step is whole or not there at all.
 //!
-//! A file is written beside its place under a name that can be told from its own, so that a later run finds and
-//! removes what a killed one has left.
+//! A file is written beside its place under a name that differs recognisably from its own, so that a later run finds
+//! and removes what a killed one has left.
 
 use super::error::PackError;
 use std::{
@@ -120,7 +120,8 @@ fn remove_if_there(path: &Path) -> Result<(), PackError> {
     }
 }
 
-/// Without this the new name itself can be lost with the power. Some file systems cannot do it, and lose no more by that.
+/// Without this the new name itself can be lost with the power. Some file systems cannot do it, and lose no more by
+/// that.
 fn settle(path: &Path) {
     if let Some(directory) = path.parent() {
         drop(File::open(directory).and_then(|directory| flush(&directory)));

@@ -1,8 +1,8 @@
 //! A pack that was installed under the program's former name: its manifest gets the present name, and the entry for MCP
 //! too, so that the next install, uninstall or restore goes on from it.
 //!
-//! Invariant: the former manifest goes last, so what was cut off begins again. As with every manifest, nothing outside
-//! of the place is read or written because of what stands in it.
+//! Invariant: the former manifest goes last, so what was cut off begins again. As with every manifest, its content
+//! causes no read or write outside of the place.
 
 use super::{
     config_text::{self, ConfigTextError},

@@ -1,5 +1,5 @@
-//! What a restore does to each file: one that is neither as it was then nor as we left it is the user's, and stays unless
-//! they say otherwise. Looks at files and changes none.
+//! What a restore does to each file: one that is neither as it was then nor as we left it is the user's, and stays
+//! unless they say otherwise. Reads files and changes none.
 
 use super::{
     backup::{Index, IndexEntry, backups, index},
@@ -58,8 +58,8 @@ pub(super) fn judge(
     Ok(judged)
 }
 
-/// Whether nobody has written it since we did. What was found before one of our changes is in its backup, and was put
-/// back by us if it is there again.
+/// Whether it was not written since we did. What was found before one of our changes is in its backup, and was put back
+/// by us if it is there again.
 fn is_ours(place: &Place, path: &Path, found: &Found, now: Option<&Manifest>, indexes: &[Index]) -> bool {
     if *found == Found::Absent || path == place.manifest() {
         return true;

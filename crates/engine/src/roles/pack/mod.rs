@@ -1,8 +1,8 @@
 //! The workflow pack in a directory of OpenCode: puts its files there, and takes them away again.
 //!
-//! Invariant: what a user wrote is not lost. It is backed up before it is touched, it is replaced only when somebody
-//! said so, and taking the pack away leaves what was there before, byte for byte. Before the first change in the target
-//! its manifest says what is about to happen, so that any interruption can be finished or undone.
+//! Invariant: what a user wrote is not lost. It is backed up before it is touched, it is replaced only when the user
+//! allows it, and taking the pack away leaves what was there before, byte for byte. Before the first change in the
+//! target its manifest says what is about to happen, so that any interruption can be finished or undone.
 
 mod age;
 mod backup;

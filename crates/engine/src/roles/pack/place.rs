@@ -28,7 +28,7 @@ impl Place {
         Self::new(root.to_path_buf(), configs, data_dir)
     }
 
-    /// The directory `.opencode` of a project. Its configuration may also stand beside that.
+    /// The directory `.opencode` of a project. Its configuration may also be beside that.
     #[must_use]
     pub fn project(project: &Path, data_dir: &Path) -> Self {
         let root = project.join(".opencode");
@@ -43,7 +43,7 @@ impl Place {
         Self { root, configs, keep, waits: None }
     }
 
-    /// `waits` is told for whom, when somebody else is changing the same target.
+    /// Calls `waits` with the name of the process that is changing the same target.
     #[must_use]
     pub fn telling(self, waits: fn(&str)) -> Self {
         Self { waits: Some(waits), ..self }
@@ -60,7 +60,7 @@ impl Place {
         self.root.join(path)
     }
 
-    /// A path as it is told: below the target, or whole.
+    /// A path as users see it: below the target, or whole.
     pub(super) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }

@@ -1,4 +1,4 @@
-//! What has to happen to each file so that a target has the pack. Looks at files and changes none.
+//! What has to happen to each file so that a target has the pack. Reads files and changes none.
 
 use super::{
     Bundle, Part,
@@ -57,8 +57,8 @@ pub fn plan(
     Ok(steps)
 }
 
-/// Looks again at what is about to be touched, because a question may have stood for long. What has changed since is
-/// planned anew without another question: what somebody has just written stays.
+/// Checks again what is about to be touched, because a question may have been open for long. What has changed since is
+/// planned anew without another question: what the user has just written stays.
 pub fn look_again(place: &Place, manifest: Option<&Manifest>, steps: &mut [Step]) -> Result<(), PackError> {
     let unfinished = manifest.is_some_and(|manifest| manifest.state != State::Installed);
     for step in steps.iter_mut().filter(|step| !step.change.is_kept()) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Whether anything is changed, or only told.
+/// Whether the change is made, or only reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
     Real,
@@ -16,7 +16,7 @@ pub enum Outcome {
     /// Everything is as it should be already.
     Unchanged,
     Changed,
-    /// Some of it: what the user has written was left alone.
+    /// Some of it: what the user has written was not changed.
     Partly,
     /// There was nothing to take away.
     NotInstalled,
@@ -65,7 +65,6 @@ pub struct FileReport {
     /// From what is there to what the pack has, where both are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// What else there is to say about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -91,7 +90,7 @@ impl Report {
         Self { target, outcome, backup: None, files }
     }
 
-    /// Says of files that they stayed after all, because somebody wrote them in the last moment.
+    /// Marks files that stayed after all, because they were written in the last moment.
     pub(super) fn keep(&mut self, paths: &[String]) {
         for file in self.files.iter_mut().filter(|file| paths.contains(&file.path)) {
             file.change = Change::KeptEdited;
@@ -112,7 +111,7 @@ fn outcome(files: &[FileReport]) -> Outcome {
     }
 }
 
-/// A file that is not ours to replace, unless somebody says so.
+/// A file that is not ours to replace, unless the user says so.
 #[derive(Debug)]
 pub struct Conflict<'c> {
     pub path: &'c str,

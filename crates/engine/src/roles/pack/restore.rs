@@ -1,7 +1,7 @@
 //! Puts a backup back: every file that was about to be touched then is again as it was.
 //!
-//! A restore that was interrupted is finished before anything else happens to the target. What the user has written since
-//! stays, unless somebody says otherwise.
+//! A restore that was interrupted is finished before anything else happens to the target. What the user has written
+//! since stays, unless the user says otherwise.
 
 use super::{
     backup::{Backup, Index, backups, index},
@@ -90,7 +90,7 @@ pub(super) fn restore_on(
         wanted.entries.push(Wanted { path: file.path, before: file.before, found });
     }
     wanted.entries.extend(config.as_ref().map(|step| by_text(step, &mut backup)).transpose()?.flatten());
-    // What is missing now is missing again when this restore is taken back.
+    // What is missing now is missing again when this restore is undone.
     backup.without(&needed(&wanted));
     report.backup = Some(backup.finish()?);
     let bytes = serde_json::to_vec(&wanted).unwrap_or_default();

@@ -11,7 +11,7 @@ use super::{
 use serde_json::Value;
 use shuntyard_core::roles::pack::jsonc::value_at;
 
-/// Which model an agent uses is said there by `agents configure`, and takes nothing from ours.
+/// `agents configure` writes there which model an agent uses, which takes nothing from ours.
 const HARMLESS: [&str; 2] = ["model", "variant"];
 
 /// `files`: those of the pack, such as `agents/validator.md`.
@@ -26,7 +26,7 @@ pub fn rivals<'f>(place: &Place, files: impl IntoIterator<Item = &'f str>) -> Re
             found.push(rival(beside, file));
         }
         for (shown, text) in &configs {
-            // One that cannot be read is told of by whoever needs it, and by OpenCode.
+            // OpenCode, and each command that needs it, reports a file that cannot be read.
             let Ok(Some(value)) = value_at(text, &[section, name]) else { continue };
             if says_more(&value) {
                 found.push(rival(format!("{shown}: {section}.{name}"), file));
@@ -60,7 +60,7 @@ fn rival(path: String, file: &str) -> FileReport {
 fn texts(place: &Place) -> Result<Vec<(String, String)>, PackError> {
     let mut texts = Vec::new();
     for path in place.configs() {
-        // OpenCode follows a link here, and so does this look, which changes nothing.
+        // OpenCode follows a link here, and so does this check, which changes nothing.
         let end = path.canonicalize().unwrap_or_else(|_| path.clone());
         if let Found::File { bytes, .. } = Found::at(&end)? {
             texts.push((place.shown(path), String::from_utf8_lossy(&bytes).into_owned()));

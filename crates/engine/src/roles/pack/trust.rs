@@ -1,5 +1,5 @@
-//! What of a manifest may be believed. It lies in the target, which may be a repository that somebody else has made, or
-//! the copy of one: nothing in it may lead to a file that is not of the pack in this very place.
+//! What of a manifest may be believed. It lies in the target, which may be a repository that others have made, or the
+//! copy of one: nothing in it may lead to a file that is not of the pack in this very place.
 
 use super::{
     Part,
@@ -29,7 +29,7 @@ pub(super) fn former_manifest(place: &Place) -> Result<Option<Manifest>, PackErr
 
 pub(super) fn parsed(place: &Place, bytes: &[u8]) -> Result<Manifest, PackError> {
     let path = place.manifest();
-    // The reason may quote what is in the file, which anybody can have written.
+    // The reason may quote what is in the file, which is not trusted.
     let unreadable = |error: serde_json::Error| PackError::Unreadable {
         path: path.clone(),
         reason: clean_line(&error.to_string(), 300),
@@ -80,14 +80,14 @@ fn keep_here(place: &Place, manifest: &mut Manifest) -> Result<(), PackError> {
     if let Some(config) = &mut manifest.config
         && !is_own_config(place, config)
     {
-        // A link that leads elsewhere since, or a lie: only the text of what is read here now can tell.
+        // A link that leads elsewhere since, or a lie: only the text of what is read here now can show that.
         config.path = place.config()?;
         config.before = Before::Lost { sha256: String::new() };
     }
     Ok(())
 }
 
-/// A manifest that came here with the files: what it says of other places is left alone.
+/// A manifest that came here with the files: its statements about other places have no effect.
 fn move_here(place: &Place, root: &Path, manifest: &mut Manifest) {
     for entry in manifest.files.values_mut() {
         entry.before = without_backup(&entry.before);

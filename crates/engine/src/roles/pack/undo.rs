@@ -16,7 +16,7 @@ pub fn change(path: &Path, entry: &Entry, found: &Found) -> Change {
         return Change::Unchanged;
     }
     match found {
-        // Somebody removed our file, or an interrupted change never wrote it: what was there before is still owed.
+        // Our file was removed, or an interrupted change never wrote it: what was there before is still to be put back.
         Found::Absent => way_back(path, &entry.before),
         _ if entry.is_ours(found) => way_back(path, &entry.before),
         _ => Change::KeptEdited,

@@ -11,7 +11,7 @@ use shuntyard_core::roles::spec::{
 use shuntyard_host::text_file::read_text;
 use std::path::{Path, PathBuf};
 
-/// More than anybody reads through before they begin.
+/// More than a person reads through before they begin.
 pub const MOST_BYTES: u64 = 256 * 1024;
 
 /// A file that is there: what it says, or why it cannot be read.

@@ -1,7 +1,7 @@
 //! Makes the directory of a new task, with a number that no other task gets, however many are made at the same moment.
 //!
-//! Invariant: the directory `.NNN` is the right to the number, since it can be made only once. The files are written
-//! in it, and it becomes `NNN-<id>` in one step: nobody ever sees a task without its spec, and a process that dies
+//! Invariant: the directory `.NNN` is the right to the number, since it can be made only once. The files are written in
+//! it, and it becomes `NNN-<id>` in one step: no process ever sees a task without its spec, and a process that dies
 //! leaves a draft that keeps its number and nothing else.
 
 use super::{
@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Each try that fails means that somebody else has got a number, so this is only reached when something is odd.
+/// Each try that fails means that another process has got a number, so this is only reached when something is odd.
 const MOST_TRIES: usize = 10_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub struct NewTask {
     pub units: Vec<Slug>,
 }
 
-/// Whether it is done, or only told.
+/// Whether the change is made, or only reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
     Real,
@@ -81,7 +81,7 @@ pub fn create(place: &Place, new: &NewTask, run: Run) -> Result<Created, NewErro
     }
 }
 
-/// A draft that nobody else can have. It is removed again unless it becomes a task.
+/// A draft that no other process can have. It is removed again unless it becomes a task.
 struct Reserved {
     number: u32,
     draft: PathBuf,

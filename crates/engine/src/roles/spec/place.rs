@@ -27,7 +27,7 @@ impl PlaceError {
     }
 }
 
-/// A repository, or a directory that stands for one.
+/// A repository, or a directory that is used like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     root: PathBuf,
@@ -68,7 +68,7 @@ impl Place {
     fn make(&self, path: &Path) -> Result<PathBuf, PlaceError> {
         match fs::create_dir(path) {
             Ok(()) => {}
-            // Somebody else may have made it just now; what it is gets looked at below.
+            // Another process may have made it just now; what it is gets checked below.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => return Err(Self::io(path, source)),
         }

@@ -1,4 +1,4 @@
-//! Finds tasks by listing `.ai/tasks`, and what somebody means by a number, a name or a path.
+//! Finds tasks by listing `.ai/tasks`, and what a user means by a number, a name or a path.
 
 use super::{
     SPEC_FILE,
@@ -23,7 +23,6 @@ pub enum ReadError {
     Ambiguous { argument: String, names: Vec<String> },
 }
 
-/// A directory of `.ai/tasks`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDirectory {
     pub name: String,
@@ -41,7 +40,7 @@ pub struct Listing<T> {
 /// A directory in that of a task, and what a check has to know of it.
 pub type UnitDirectory = (TaskDirectory, Child);
 
-/// What an argument stands for.
+/// What an argument names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     All,
@@ -78,7 +77,7 @@ pub fn units(place: &Place, task: &Path) -> Result<Listing<UnitDirectory>, Place
     Ok(Listing { found, troubles })
 }
 
-/// Hidden names are drafts, or somebody else's.
+/// Hidden names are drafts, or belong to others.
 fn directories(place: &Place, above: &Path) -> Result<Listing<TaskDirectory>, PlaceError> {
     let broken = |source| PlaceError::Io { path: above.to_owned(), source };
     let (mut found, mut troubles) = (Vec::new(), Vec::new());

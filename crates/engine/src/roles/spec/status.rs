@@ -35,7 +35,7 @@ pub struct TaskStatus {
     pub units: Vec<UnitStatus>,
     /// Which units may run at the same time, in their order; none when there are no units or no order.
     pub waves: Vec<Vec<String>>,
-    /// The tasks that were made of it, as the store has them; whoever asks only for the files has none.
+    /// The tasks that were made of it, as the store has them; none for a caller that asks only for the files.
     pub stored: Vec<StoredTask>,
 }
 
@@ -43,7 +43,7 @@ pub struct TaskStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoredTask {
     pub task: String,
-    /// None for a spec without units, and for the handing over of the whole.
+    /// None for a spec without units, and for the delivery of the whole.
     pub unit: Option<String>,
     pub role: &'static str,
     pub cycle: u32,
@@ -143,7 +143,7 @@ fn unit(id: String, title: Option<String>, standing: Standing) -> UnitStatus {
     UnitStatus { id, title, state: standing.state, reason: standing.reason, next: standing.next.map(Role::as_str) }
 }
 
-/// Files come from anybody, and this is shown on a terminal.
+/// Files come from untrusted authors, and this is shown on a terminal.
 fn title(spec: Option<&Spec>) -> Option<String> {
     spec.and_then(Spec::title).map(|title| clean_line(title, 120))
 }

@@ -1,4 +1,4 @@
-//! What an attempt tells about its provider and model. A note of it must never cost an answer: what cannot be written
+//! What an attempt shows about its provider and model. A note of it must never cost an answer: what cannot be written
 //! is logged.
 
 use super::Known;
@@ -33,7 +33,7 @@ pub async fn observe(context: &Context, known: &mut Known, model: &ModelRef, sou
     }
 }
 
-/// An answer ends what stood against the model, and is noted when nothing so good was known.
+/// An answer ends the cooldowns of the model and its provider, and is noted when nothing so good was known.
 async fn answered(
     context: &Context,
     known: &mut Known,
@@ -110,8 +110,8 @@ async fn failed(
     Ok(())
 }
 
-/// What a failure says about the provider as a whole. A model that fails on one prompt says little; a key, a limit, a
-/// dead line or a stall say much. A probe asks for nothing special, so its failure always counts.
+/// What a failure shows about the provider as a whole. A model that fails on one prompt shows little; a key, a limit, a
+/// dead line or a stall show much. A probe asks for nothing special, so its failure always counts.
 fn told(class: ErrorClass, source: HealthSource) -> Option<HealthStatus> {
     let status = HealthStatus::after(class)?;
     match (source, class) {
@@ -120,7 +120,7 @@ fn told(class: ErrorClass, source: HealthSource) -> Option<HealthStatus> {
     }
 }
 
-/// How long a finding stands: limits pass soon, and so may a stall.
+/// How long a finding is valid: limits pass soon, and so may a stall.
 pub(crate) fn ttl(config: &Config, status: HealthStatus) -> Duration {
     let Limit(lasts) = match status {
         HealthStatus::RateLimited => config.availability.limit_ttl,

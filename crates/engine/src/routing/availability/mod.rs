@@ -24,7 +24,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// The provider's row, while it stands.
+    /// The provider's row, while it is valid.
     #[must_use]
     pub fn health_of(&self, provider: &str, now: i64) -> Option<&HealthRecord> {
         self.health.iter().find(|row| row.provider == provider && row.expires_at > now)

@@ -1,6 +1,5 @@
-//! A refused key stands against its provider for an hour, but not when the user has just renewed it: what was found
-//! out about a key holds only for that key. A stamp of it, never the key itself, is kept beside the copies of the
-//! models.
+//! A refused key excludes its provider for an hour, but not when the user has just renewed it: what was found out about
+//! a key holds only for that key. A stamp of it, never the key itself, is kept beside the copies of the models.
 
 use super::Known;
 use crate::{Context, base::opencode_files::places};
@@ -42,7 +41,7 @@ pub(crate) fn note_refused_key(context: &Context, directory: &Path, provider: &s
     }
 }
 
-/// Forgets findings about keys that are others now. Tells whether there were any.
+/// Forgets findings about keys that are others now. Returns whether there were any.
 pub(super) async fn forget_old_keys(context: &Context, directory: &Path, known: &Known) -> Result<bool> {
     let about_keys = |status| matches!(status, HealthStatus::KeyInvalid | HealthStatus::KeyMissing);
     let by_health = known.health.iter().filter(|row| about_keys(row.status)).map(|row| row.provider.as_str());

@@ -16,7 +16,7 @@ use shuntyard_store::{BudgetPeriod, BudgetRule, Measure, bucket};
 pub struct Concern<'a> {
     pub task: Option<&'a str>,
     pub batch: Option<&'a str>,
-    /// Those of every task and batch, for a look at all.
+    /// Those of every task and batch, for a report of all.
     pub everybody: bool,
 }
 

@@ -15,7 +15,7 @@ use shuntyard_core::{
 use shuntyard_host::clock::now_micros;
 use shuntyard_store::{Ceiling, Reserve, bucket};
 
-/// A week of this model's past in the same mode is what its next attempt is reckoned by.
+/// The next attempt is estimated by a week of this model's past in the same mode.
 const PAST_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
 
 /// Why an attempt may not run, and the next command to try where there is a better one than the usual.
@@ -31,7 +31,7 @@ impl From<OverBudget> for Refusal {
     }
 }
 
-/// A reservation, with what a refusal has to say about it.
+/// A reservation, with the details that a refusal gives.
 #[derive(Debug, Clone)]
 pub(crate) struct Reservation {
     pub(crate) reserve: Reserve,

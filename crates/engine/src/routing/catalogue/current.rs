@@ -1,9 +1,9 @@
-//! The list of models for a decision, from the nearest place that has it: our copy, OpenCode's files, and only then
-//! a server.
+//! The list of models for a decision, from the nearest place that has it: our copy, OpenCode's files, and only then a
+//! server.
 //!
-//! To ask a server about a directory makes OpenCode load what is in it, plugins included. A look must not run what a
-//! cloned repository brings, so without being told only directories without settings of their own are asked about,
-//! in their place a neutral one.
+//! To ask a server about a directory makes OpenCode load what is in it, plugins included. Reading the list must not run
+//! what a cloned repository brings, so unless the caller says otherwise only directories without settings of their own
+//! are asked about, in their place a neutral one.
 
 use super::{Extent, Listed, Origin, Shelf};
 use crate::{
@@ -20,7 +20,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// How long a server may take to tell what it knows, for a command that could do without, and for one that could not.
+/// How long a server may take to answer, for a command that could do without, and for one that could not.
 const GLANCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(90);
 
@@ -62,7 +62,7 @@ pub(crate) async fn current_on(
             listed
         }
         Err(refusal) => {
-            // An old list is better than none, when it is said.
+            // An old list is better than none, with a warning.
             let Some(mut old) = copy(None) else { return Err(refusal) };
             old.problems.push(format!("the list of models could not be refreshed: {refusal}"));
             return Ok(old);
@@ -74,7 +74,7 @@ pub(crate) async fn current_on(
     })
 }
 
-/// What is known of connected models without asking anyone: our copy, however old, else OpenCode's files.
+/// What is known of connected models without a request: our copy, however old, else OpenCode's files.
 #[must_use]
 pub fn at_hand(context: &Context, directory: &Path) -> Listed {
     Shelf::of(context, directory).connected(None).unwrap_or_else(|| {

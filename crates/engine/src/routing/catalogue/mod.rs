@@ -17,7 +17,7 @@ use shuntyard_agents::opencode::{
 use shuntyard_core::routing::Catalogue;
 use std::{collections::BTreeSet, path::Path};
 
-/// What a server said not long ago.
+/// The server's list, when it is recent.
 pub(crate) fn from_server_before(context: &Context, shelf: &Shelf) -> Option<Catalogue> {
     let listed = shelf.connected(context.config.catalogue.max_age.0)?;
     (listed.origin == Origin::Server).then_some(listed.catalogue)
@@ -45,7 +45,7 @@ pub(crate) enum Settings {
 }
 
 impl Settings {
-    /// From what a look at the instance had to tell.
+    /// From the warning that a check of the instance gave.
     pub(crate) fn after(warning: Option<&String>) -> Self {
         if warning.is_some() { Self::Older } else { Self::Current }
     }

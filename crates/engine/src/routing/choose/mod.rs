@@ -110,7 +110,7 @@ pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh)
     surroundings_for(context, directory, refresh, Purse::default()).await
 }
 
-/// The same for work that somebody in particular pays for.
+/// The same with the limits and the urgency that apply to this work.
 pub async fn surroundings_for(
     context: &Context,
     directory: &Path,
@@ -140,7 +140,7 @@ pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Res
     let stamps = project_stamps(task.directory);
     let first = resolve(&surroundings.question(context, &task.selector, task.needs));
     let resolution = match first {
-        // The files may tell less than a server would. One is not asked about a directory with settings of its own:
+        // The files may list less than a server would. One is not asked about a directory with settings of its own:
         // that would run what is there.
         Err(error) if surroundings.listed.origin == Origin::Files && stamps.is_empty() && is_about_the_list(&error) => {
             match catalogue::current(context, task.directory, Refresh::Now, Extent::Connected).await {

@@ -1,5 +1,5 @@
-//! Answers about texts that were asked about before, as small files of the user's alone. A failure is kept for a moment,
-//! so that a model that is down delays one request and not each.
+//! Answers about texts that were asked about before, as small files of the user's alone. A failure is kept for a
+//! moment, so that a model that is down delays one request and not each.
 
 use crate::{Context, base::hash::short_hash};
 use serde_json::{Value, json};

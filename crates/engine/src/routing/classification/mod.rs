@@ -1,5 +1,5 @@
-//! What kind of task a text is, without asking anybody: what a model answered about it before, or else the words and
-//! signs of the configuration.
+//! What kind of task a text is, without a request: what a model answered about it before, or else the words and signs
+//! of the configuration.
 
 mod kept;
 
@@ -8,7 +8,7 @@ pub(crate) use kept::{Kept, Lookup};
 use crate::Context;
 use shuntyard_core::routing::{Classified, classify, has_hint, model_answer};
 
-/// What is known about the text without asking anybody: what was answered before, or else the rules.
+/// What is known about the text without a request: what was answered before, or else the rules.
 pub(crate) fn classified_before(context: &Context, text: &str, images: usize) -> Classified {
     let config = &context.config;
     let rules = || classify(text, images, config);

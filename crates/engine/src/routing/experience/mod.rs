@@ -1,4 +1,4 @@
-//! What was learned: read before a choice, and written after a run.
+//! Experience with models: read before a choice, and written after a run.
 
 mod replay;
 

@@ -1,7 +1,7 @@
 //! Lines that are to be dispatched become tasks of the store.
 //!
 //! A line that waits for others is taken in as soon as all of them are known here: then the store waits for them, and
-//! nobody has to synchronise once more in between.
+//! no further synchronisation is needed in between.
 
 use super::{
     super::{

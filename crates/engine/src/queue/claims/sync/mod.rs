@@ -1,5 +1,5 @@
 //! TODO.md and the store, brought together in both directions. Nothing is deleted on either side: a difference that
-//! only a person can settle is told.
+//! only a person can settle is reported.
 
 mod import;
 mod report;

@@ -214,7 +214,7 @@ async fn an_issue_is_assigned_with_the_claim_and_closed_with_the_tick() {
         assert_eq!(yard.claim(id).await.notes, [""; 0], "{id}");
         let done = complete(&yard.context, &yard.task(id), evidence).await.unwrap();
         assert_eq!(done, Marked::Confirmed { note: left.map(str::to_owned) }, "{id}");
-        // Said twice, it is asked for once.
+        // The second call asks for nothing.
         assert_eq!(complete(&yard.context, &yard.task(id), evidence).await.unwrap(), Marked::Already);
     }
     let asked = fs::read_to_string(log).unwrap();

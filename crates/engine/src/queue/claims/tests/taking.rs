@@ -68,7 +68,7 @@ async fn another_branch_that_is_checked_out_stays_checked_out() {
     assert_eq!(yard.claim("t001").await, Claim { notes: Vec::new(), ..yard.claim("t001").await });
     assert_eq!(state(&yard.clone), before);
     assert_eq!(yard.text(), "- [ ] t001 on my branch, changed\n");
-    // Nobody is on it, so it could follow.
+    // It is not checked out, so it could follow.
     assert_eq!(git(&yard.clone, &["show", "main:TODO.md"]), scene.shared());
 }
 

@@ -1,4 +1,4 @@
-//! Remotes that are away, that refuse, or that somebody else writes to at the same moment.
+//! Remotes that are away, that refuse, or that others write to at the same moment.
 
 use super::*;
 use shuntyard_core::settings::OfflineClaims;
@@ -60,7 +60,7 @@ async fn a_push_that_an_unrelated_commit_was_faster_than_is_made_again() {
     let other = scene.path("seed");
     commit(&other, "unrelated", "unrelated");
     git(&other, &["push", "-q", &scene.path("remote.git").display().to_string(), "main:refs/heads/waiting"]);
-    // With the first push, and before it counts, somebody else's commit arrives.
+    // With the first push, and before it counts, another author's commit arrives.
     let once = scene.path("once").display().to_string();
     scene.hook(
         "pre-receive",

@@ -1,4 +1,4 @@
-//! What is heard of a job while it is at work, noted now and then.
+//! The progress of a job while it is at work, recorded now and then.
 
 use crate::{Context, fanout::batch::Step};
 use serde_json::json;
@@ -12,7 +12,7 @@ use std::{
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-/// Noted at most so often: every note wakes whoever waits.
+/// Recorded at most so often: every record wakes the waiters.
 const EVERY: Duration = Duration::from_secs(1);
 const LONGEST: usize = 160;
 
@@ -31,7 +31,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Begins to note. A claim that is over is told so here, and what runs for it is ended.
+    /// Starts to record. This finds out when the claim is over, and ends what runs for it.
     pub(super) fn start(context: &Context, job: &JobRecord, cancel: &CancellationToken) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
         let stop = CancellationToken::new();
@@ -45,7 +45,7 @@ impl Heard {
         Arc::new(move |progress| hear(&state, progress))
     }
 
-    /// The same for a batch, of which only the beginnings and ends are heard.
+    /// The same for a batch, which reports only beginnings and ends.
     pub(super) fn steps(&self, count: usize) -> Box<dyn Fn(Step<'_>) + Send + Sync + '_> {
         let ended = std::sync::atomic::AtomicUsize::new(0);
         Box::new(move |step| {
@@ -92,7 +92,7 @@ async fn write(
     stop: CancellationToken,
     cancel: CancellationToken,
 ) {
-    // A workflow's progress is its steps; what is heard goes beside them.
+    // A workflow's progress is its steps; the latest message goes beside them.
     let mut progress = if job.progress.is_object() { job.progress.clone() } else { json!({}) };
     loop {
         tokio::select! {

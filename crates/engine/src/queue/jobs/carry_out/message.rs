@@ -22,7 +22,7 @@ use shuntyard_store::{ErrorKind, JobEnd, JobFilter, JobRecord, WorkerRecord};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
-/// Jobs that are looked through for what was said.
+/// Jobs that are searched for earlier messages.
 const LOOKED_AT: u32 = 50;
 
 pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &CancellationToken) -> JobEnd {
@@ -71,7 +71,7 @@ pub(super) async fn run(context: &Context, job: &JobRecord, order: &JobOrder, ca
 
 /// The message with a record of the conversation, as far as the jobs of this worker have it.
 async fn remembered(context: &Context, worker: &WorkerRecord, message: &str, mode: Mode) -> Option<String> {
-    // A command is its own text, and nothing can stand before it.
+    // A command is its own text, and nothing can precede it.
     let session = worker.session.as_deref().filter(|_| mode != Mode::Command)?;
     let filter = JobFilter {
         states: vec![JobState::Done],
@@ -124,10 +124,10 @@ async fn remember(context: &Context, worker: &WorkerRecord, report: &DispatchRep
     let servers = context.store.servers().await.unwrap_or_default();
     let server = servers.into_iter().find(|server| server.slot == home);
     let (server, process) = server.map_or((None, None), |server| (Some(server.id), server.process));
-    // Somebody may give it another model at the same moment; that stays.
+    // Another process may give it another model at the same moment; that stays.
     for _ in 0..5 {
         let Ok(current) = context.store.worker(&worker.name).await else { return };
-        // It was told to begin anew meanwhile, or there is another of its name.
+        // Meanwhile it was set to begin anew, or there is another of its name.
         let is_another = current.created_at != worker.created_at;
         if is_another || (current.session != worker.session && current.session.is_none()) {
             return;

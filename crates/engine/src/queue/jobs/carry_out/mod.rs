@@ -1,4 +1,4 @@
-//! Carrying out one claim of a job, to its end.
+//! Executing one claim of a job, to its end.
 
 mod heard;
 mod message;
@@ -26,7 +26,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// How long a run is told to end: five minutes.
+/// How long a run is asked to end: five minutes.
 const STOP_TRIES: u32 = 150;
 const STOP_PAUSE: Duration = Duration::from_secs(2);
 
@@ -97,7 +97,7 @@ fn ask_of(order: &JobOrder, job: &JobRecord) -> Result<Request, JobEnd> {
     Ok(Request { schema, images: attached.images, ..Request::plain(prompt, selector, order.mode, &order.directory) })
 }
 
-/// A model that somebody named stays; one that was routed may be exchanged when it fails.
+/// A model that the caller named stays; one that was routed may be exchanged when it fails.
 fn options_of(order: &JobOrder, job: &JobRecord, timeout: Option<Limit>) -> Options {
     let named = job.choice.as_ref().is_some_and(|choice| choice.named);
     let own = order.timeout_ms.map(|millis| Limit((millis > 0).then(|| Duration::from_millis(millis))));
@@ -119,7 +119,7 @@ fn chosen_for(choice: &Choice) -> Option<ChosenFor> {
     Some(ChosenFor { rule, tier: taken, requested_tier: requested, reason: choice.reason.clone(), requested: None })
 }
 
-/// One dispatch for the job, noted before it begins, so that its end can be seen to whoever dies.
+/// One dispatch for the job, recorded before it begins, so that its end can be settled whichever process dies.
 async fn one(
     context: &Context,
     job: &JobRecord,
@@ -130,7 +130,7 @@ async fn one(
     let note = JobNote { dispatch: options.id, choice: job.choice.clone(), ..JobNote::default() };
     match context.store.note_job(job.id, job.epoch, &note, now_micros()).await {
         Ok(true) => {}
-        // Somebody else has it now.
+        // The job has a newer claim.
         Ok(false) => return Err(Refusal::Cancelled),
         Err(error) => return Err(error.into()),
     }
@@ -145,7 +145,7 @@ async fn one(
     result
 }
 
-/// A server that does not obey is told again and again: what is called ended has ended.
+/// A server that does not obey is asked again and again: what is called ended has ended.
 async fn until_stopped(context: &Context, dispatch: DispatchId) {
     for _ in 0..STOP_TRIES {
         match is_stopped(context, dispatch).await {
@@ -221,8 +221,8 @@ fn refused(refusal: &Refusal, cancel: &CancellationToken) -> JobEnd {
     )
 }
 
-/// The end of a claim that was cut off. A runner that ends tells its jobs to end too; the store knows whether somebody
-/// wanted that, or whether it is to be done again.
+/// The end of a claim that was cut off. A runner that ends cancels its jobs too; the store knows whether a caller
+/// wanted that, or whether the job is to be done again.
 fn cancelled(result: Value) -> JobEnd {
     JobEnd::CutOff { why: "the process that carried it out was ended".to_owned(), result }
 }
@@ -232,7 +232,6 @@ fn failed(class: &str, message: &str, hint: &str) -> JobEnd {
     JobEnd::Over { state: JobState::Failed, result: json!({"text": "", "error": error}) }
 }
 
-/// What a profile adds to a request.
 fn as_profile(request: Request, system: &str, access: Access, needs: &[Capability]) -> Request {
     let system = Some(system.to_owned()).filter(|system| !system.is_empty());
     Request { system, access, capabilities: needs.to_vec(), ..request }

@@ -124,7 +124,7 @@ fn done(step: &WorkflowStep, report: &DispatchReport, mut warnings: Vec<String>)
     StepDone { name: step.name.clone(), text: Some(text), approved, model: Some(report.model.to_string()), warnings }
 }
 
-/// False when somebody else has the job now.
+/// False when the job has a newer claim.
 async fn note(context: &Context, job: &JobRecord, run: &Run) -> bool {
     let note = JobNote { progress: Some(value(run)), ..JobNote::default() };
     context.store.note_job(job.id, job.epoch, &note, now_micros()).await.unwrap_or(true)

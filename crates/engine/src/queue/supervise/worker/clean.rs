@@ -131,7 +131,7 @@ pub(super) fn discard_abandoned(git: &Git, root: &Path, task: &Task) {
     let prefix = format!("{}~", task.id);
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // What belongs to a checkout stands beside it, as `.NAME.WHAT`.
+        // What belongs to a checkout is beside it, as `.NAME.WHAT`.
         let beside = name.strip_prefix('.').and_then(|name| name.rsplit_once('.'));
         let own = beside.map_or(name.as_str(), |(own, _)| own);
         let place = root.join(own);

@@ -70,7 +70,7 @@ async fn leave_branch(task: &Task, place: &Place, head: &str) -> Result<Handed, 
     Ok(Handed { branch: Some(branch), ..Handed::new(Event::Deliver { delivered }) })
 }
 
-/// Puts work that was not verified on a branch of the task, for somebody who goes on from it.
+/// Puts work that was not verified on a branch of the task, so that a person can continue it.
 pub(crate) async fn publish_unfinished(context: &Context, task: &Task) -> Option<String> {
     let runs = context.store.runs(&task.id).await.ok()?;
     let place = Place::of_run(task, &runs)?;

@@ -44,7 +44,7 @@ pub enum DiscardError {
     Kept { task: TaskId, why: String },
 }
 
-/// What discarding would remove. Nothing is changed by the look.
+/// What discarding would remove. Only reads.
 pub async fn leftovers(context: &Context, id: &TaskId) -> Result<Leftovers, DiscardError> {
     let looking = |why: String| DiscardError::Look { task: id.clone(), why };
     let Some((_, place)) = located(context, id).await.map_err(looking)? else { return Ok(Leftovers::default()) };

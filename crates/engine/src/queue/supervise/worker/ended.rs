@@ -44,7 +44,7 @@ impl Ended {
         Self::with(End::NotStarted { message })
     }
 
-    /// Its workspace could not be made. What a person has to see to is no trouble that passes.
+    /// Its workspace could not be made. What a person has to correct is no failure that passes.
     pub(super) fn not_prepared(failure: Failure) -> Self {
         Self::with(match failure.mode {
             FailureMode::Blocked => End::Blocked { message: failure.detail },

@@ -1,4 +1,4 @@
-//! The evidence: what git says was changed, and what the verify commands say about it.
+//! The evidence: what git reports as changed, and the results of the verify commands.
 
 use super::{
     check::run_check,

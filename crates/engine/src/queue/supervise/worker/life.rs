@@ -34,7 +34,7 @@ pub(super) struct Life {
 struct Shared {
     stop: CancellationToken,
     done: CancellationToken,
-    /// The claim belongs to somebody else.
+    /// The task has a newer claim.
     over: AtomicBool,
     why: Mutex<Option<Stop>>,
     progress_at: AtomicI64,
@@ -77,7 +77,7 @@ impl Life {
         self.shared.calls.lock().map(|calls| calls.clone()).unwrap_or_default()
     }
 
-    /// Hears what the agent does.
+    /// Receives the progress of the agent.
     pub(super) fn sink(&self) -> Sink {
         let shared = Arc::clone(&self.shared);
         Arc::new(move |progress| {
@@ -135,8 +135,8 @@ impl Shared {
     }
 }
 
-/// Lengthens the lease as long as this process can do anything at all. That the agent itself does something is seen
-/// to by the timers of its run, which end it.
+/// Lengthens the lease as long as this process can do anything at all. A silent agent is for the timers of its run,
+/// which end it.
 async fn keep(context: Context, id: TaskId, epoch: i64, shared: Arc<Shared>) {
     let lease = micros(context.config.supervise.lease);
     let owner = Owner::of(&context);
@@ -170,12 +170,12 @@ async fn keep(context: Context, id: TaskId, epoch: i64, shared: Arc<Shared>) {
     }
 }
 
-/// Whom this worker ends with, where somebody is named: the demo and tests must leave nothing behind.
+/// The process that this worker ends with, if one is given: the demo and tests must leave nothing behind.
 #[derive(Debug, Clone, Copy)]
 enum Owner {
     Nobody,
     Process(ProcessIdentity),
-    /// Gone before there was a first look.
+    /// Gone before the first check.
     Gone,
 }
 

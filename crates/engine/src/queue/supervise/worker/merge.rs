@@ -1,5 +1,5 @@
-//! Merging: the base moves forward to exactly the commit that was verified. When the base has moved on since, the task's
-//! own commits are rebased on it and verified again.
+//! Merging: the base moves forward to exactly the commit that was verified. When the base has moved on since, the
+//! task's own commits are rebased on it and verified again.
 
 use super::{
     clean::CleanCheckout,
@@ -135,8 +135,8 @@ fn tip(place: &Place, base: &str, head: &str) -> Result<Option<Tip>, GitError> {
     Ok(Some(Tip { onto, there: None, is_brought }))
 }
 
-/// The evidence of a worker that died after it had moved the branch to a rebased commit, and before it could say so. That
-/// commit was verified, or it would not have been brought here.
+/// The evidence of a worker that died after it had moved the branch to a rebased commit, and before it could record
+/// that. The commit was verified, or it would not have been brought here.
 pub(super) async fn delivered_before(
     record: &TaskRecord,
     place: &Place,

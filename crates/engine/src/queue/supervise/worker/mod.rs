@@ -43,7 +43,7 @@ pub(crate) use place::{git, owner_of, worktrees};
 /// Removes what a settled task has left in the file system, as far as nothing is lost by that.
 pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, String> {
     let record = context.store.task(id).await.map_err(|error| error.to_string())?;
-    // Somebody may have begun it again.
+    // It may have been begun again.
     if !record.task.state.phase().releases() {
         return Ok("it goes on".to_owned());
     }
@@ -91,7 +91,7 @@ pub enum WorkError {
     Over,
 }
 
-/// Carries a claim from where it stands to its end.
+/// Works on a claim from its present state to its end.
 pub async fn work(context: &Context, id: &TaskId, epoch: i64) -> Result<(), WorkError> {
     let record = context.store.task(id).await?;
     if record.task.epoch != epoch {
@@ -137,7 +137,7 @@ async fn stages(context: &Context, mut record: Box<TaskRecord>, life: &Life) -> 
     }
 }
 
-/// The next state. Somebody may have said "stop" in the meantime: then the task is read again as it is.
+/// The next state. A stop may have been requested in the meantime: then the task is read again as it is.
 async fn step(context: &Context, record: &TaskRecord, event: Event, with: With) -> Result<Box<TaskRecord>, WorkError> {
     let (id, epoch) = (&record.task.id, record.task.epoch);
     match change_held(context, record, &event, &with).await {
@@ -352,7 +352,7 @@ async fn hand_over(
     delivered
 }
 
-/// A failure that lies in the surroundings of a hand-over.
+/// A failure in the environment of a delivery.
 fn in_the_way(signature: &str, detail: String) -> Failure {
     Failure { class: None::<ErrorClass>, mode: FailureMode::Environment, ..Failure::environment(signature, detail) }
 }

@@ -1,5 +1,5 @@
-//! What a model says about work that no command verifies. It is asked only where the evidence is silent, within a
-//! deadline and in a fixed form, and it can only take approval back: an answer that cannot be read changes nothing.
+//! A model's verdict about work that no command verifies. It is asked only where the evidence is silent, within a
+//! deadline and in a fixed form, and it can only withdraw approval: an answer that cannot be read changes nothing.
 
 use super::place::{Place, git};
 use crate::{
@@ -25,11 +25,10 @@ const DEADLINE: Duration = Duration::from_secs(120);
 /// Characters of the change that are shown; each takes up to four bytes.
 const MOST_DIFF: usize = 100_000;
 
-/// What was said, when somebody was asked.
 pub(super) enum Opinion {
-    /// Nobody was asked, with nothing to say about it.
+    /// No model was asked, with nothing to report about it.
     NotAsked,
-    /// It speaks for the work, or could not be heard; a sentence for the receipt.
+    /// It speaks for the work, or could not be read; a sentence for the receipt.
     Stands(String),
     Against(Failure),
 }

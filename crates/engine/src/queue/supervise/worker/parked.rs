@@ -1,7 +1,7 @@
 //! Permissions that the agent of a task asks a person for.
 //!
-//! Invariant: the request is in the store before anybody is waited for, and an answer that is in the store is the one
-//! that OpenCode gets. A worker that dies in between leaves the answer to the next attempt, whose agent asks again.
+//! Invariant: the request is in the store before the wait begins, and an answer that is in the store is the one that
+//! OpenCode gets. A worker that dies in between leaves the answer to the next attempt, whose agent asks again.
 
 use crate::{
     Context,
@@ -32,7 +32,7 @@ struct Parked {
     epoch: i64,
 }
 
-/// Who decides about the permissions of this claim; nobody unless they are to be parked.
+/// Decides about the permissions of this claim; none unless they are to be parked.
 pub(super) fn approver(context: &Context, task: &Task) -> Option<Arc<dyn Approver>> {
     match context.config.permissions.ask {
         Ask::Answer => None,
@@ -49,7 +49,7 @@ impl Approver for Parked {
             match self.looked(question).await {
                 Ok(Seen::Answered(answer)) => return decision(answer),
                 Ok(Seen::Open { until }) if now_micros() >= until => {
-                    // Refused when an answer came in the last moment: then the next look finds it.
+                    // Refused when an answer came in the last moment: then the next read finds it.
                     let expire = Event::Proceed { request: question.id.clone(), answer: None };
                     if self.change(&expire).await.is_ok() {
                         return Decision::Reject { message: NO_ANSWER.to_owned() };
@@ -82,7 +82,7 @@ impl Approver for Parked {
     }
 }
 
-/// How a request stands in the store.
+/// The state of a request in the store.
 enum Seen {
     /// The task is at work, and this is not its request yet.
     NotAsked,

@@ -99,7 +99,7 @@ pub(crate) fn git() -> Git {
     Git::default().with_setting("core.hooksPath", "/dev/null")
 }
 
-/// Whom commits are by: the user, as git knows them.
+/// The author of commits: the user, as git knows them.
 pub(super) fn author(git: &Git, directory: &Path) -> Author {
     let mut user = git.not_above(directory).user(directory).unwrap_or_default();
     for (value, instead) in [(&mut user.name, "Shuntyard"), (&mut user.email, "shuntyard@localhost")] {

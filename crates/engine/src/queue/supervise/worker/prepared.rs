@@ -1,5 +1,5 @@
-//! What comes before an agent begins: its workspace, the repository's setup command, and the verify commands that have to
-//! fail first.
+//! What comes before an agent begins: its workspace, the repository's setup command, and the verify commands that have
+//! to fail first.
 
 use super::{
     WorkError, agent,

@@ -34,7 +34,7 @@ pub(super) async fn propose(delivery: Delivery<'_>, head: &str) -> Result<Handed
             Err(problem) => return Ok(passing(problem)),
         };
         let state = found.as_ref().map_or("", |found| found.state.as_str());
-        // The next look says what follows.
+        // The next check decides what follows.
         let as_it_is = |head: &str| {
             let (url, head, until) = (known.url.clone(), head.to_owned(), next_look(context));
             Ok(Handed::new(Event::Propose { url, head, until, assessed: Assessed::No }))

@@ -26,14 +26,14 @@ pub(super) async fn rebase(delivery: Delivery<'_>, found: &PullRequest, head: &s
             let Some(work) = place.workspace()?.collected()? else { return Ok(None) };
             place.git()?.delivered_objects(&place.repository, &place.owner, &work)
         });
-        // A worker died after it had pushed what it rebased and verified. Any other head is somebody else's.
+        // A worker died after it had pushed what it rebased and verified. Any other head is another author's.
         if pushed.await?.as_deref() != Some(found.head.as_str()) {
             return Ok(Handed::new(proposed(head)));
         }
         let evidence = delivered_before(record, place, head, &found.head).await;
         return Ok(Handed { evidence, branch: Some(found.branch.clone()), ..Handed::new(proposed(&found.head)) });
     }
-    // Somebody has chosen another base for it: what it is to be rebased on is theirs to say.
+    // A person has chosen another base for it, and decides what it is to be rebased on.
     if !found.is_for(&record.task.spec.base) {
         return Ok(Handed::new(proposed(head)));
     }

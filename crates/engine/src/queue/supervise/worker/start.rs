@@ -121,7 +121,8 @@ impl Start {
     }
 }
 
-/// Whether a base has the work of another commit: as a part of its history, or with the same content, as after a squash.
+/// Whether a base has the work of another commit: as a part of its history, or with the same content, as after a
+/// squash.
 fn has_work(git: &Git, repository: &Path, base: &str, head: &str) -> Result<bool, GitError> {
     if !git.has_commit(repository, head)? {
         return Ok(false);

@@ -7,7 +7,7 @@ use crate::{
 use shuntyard_core::work::task::{Event, Task, Wait};
 use shuntyard_host::clock::now_micros;
 
-/// How long a task rests that somebody else has claimed, or that could not be claimed, in microseconds.
+/// How long a task rests that another store or a person has claimed, or that could not be claimed, in microseconds.
 const CLAIMED: i64 = 600_000_000;
 const UNREACHABLE: i64 = 120_000_000;
 

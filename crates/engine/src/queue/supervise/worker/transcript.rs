@@ -22,7 +22,7 @@ const STEP: usize = 20_000;
 pub(super) struct Transcript {
     path: PathBuf,
     file: Option<File>,
-    /// What the model has said since its last call of a tool.
+    /// The model's text since its last call of a tool.
     said: String,
     /// The last text that was written.
     written: String,
@@ -59,7 +59,7 @@ impl Transcript {
         self.flush();
     }
 
-    /// Writes what was said last.
+    /// Writes the latest text.
     pub(super) fn flush(&mut self) {
         let said = std::mem::take(&mut self.said);
         if !said.trim().is_empty() {

@@ -10,7 +10,7 @@ use shuntyard_core::work::task::{Check, Receipt, TaskId};
 use shuntyard_store::StoreError;
 use std::path::PathBuf;
 
-/// What the second look has shown.
+/// The result of the second check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
     pub task: TaskId,

@@ -44,7 +44,7 @@ pub(super) async fn prepare(
     uncommitted: Uncommitted,
 ) -> Result<Place, Failure> {
     let start = match to_take(task) {
-        // What a contest's winner made is after the base that the winner had; a newer one is seen to by the delivery.
+        // What a contest's winner made is after the base that the winner had; the delivery takes care of a newer one.
         Some(decided) => Start::at(&decided.base),
         None => Start::of(context, task).await?,
     };
@@ -146,7 +146,7 @@ impl Wanted<'_> {
             return Ok(None);
         };
         let directory = own_directory(git, self.root, self.task, &self.owner)?;
-        // A process died before it was recorded, so nobody has worked in it.
+        // A process died before it was recorded, so no agent has worked in it.
         if let Some(unused) = git.open_workspace(&directory, &self.owner)? {
             unused.remove()?;
         }

@@ -1,4 +1,4 @@
-//! What was installed by another version of the program is told from what this one has.
+//! What was installed by another version of the program is distinguished from what this one has.
 
 use super::*;
 use crate::roles::pack::{Age, installed};

@@ -98,7 +98,7 @@ fn object(values: BoxedStrategy<String>) -> BoxedStrategy<String> {
                 .into_iter()
                 .enumerate()
                 .map(|(at, (before, name, between, value, after))| {
-                    // Names are told apart by their place; `mcp` is put in by the test.
+                    // Names differ by their place; `mcp` is put in by the test.
                     let name = if seen.insert(name.clone()) && name != "mcp" { name } else { format!("{name}{at}") };
                     let comma = if at + 1 < count || trailing { "," } else { "" };
                     format!("{end}  {before}\"{name}\":{between} {value}{after}{comma}")

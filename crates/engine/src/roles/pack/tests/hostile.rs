@@ -1,4 +1,4 @@
-//! A manifest that somebody else has written, or that came with a copy, reaches nothing outside of its own place.
+//! A manifest that an attacker has written, or that came with a copy, reaches nothing outside of its own place.
 
 use super::*;
 use crate::roles::pack::{Change, Outcome, found::hash, installed};

@@ -27,7 +27,7 @@ pub(super) fn report_of(role: Role) -> Option<Report> {
     }
 }
 
-/// Who writes these tells the roles that come next what to do, and the validator how to judge.
+/// Their author instructs the roles that come next, and the validator in how to judge.
 const INSTRUCTIONS: [&str; 5] =
     ["**/.opencode/**", "**/opencode.json", "**/opencode.jsonc", "**/AGENTS.md", "**/CLAUDE.md"];
 

@@ -1,6 +1,6 @@
 //! What is left of a run: the branches of roles whose work has gone into another branch.
 //!
-//! Invariant: a branch is removed only when the other has every commit of it. What is kept is told with its reason.
+//! Invariant: a branch is removed only when the other has every commit of it. What is kept is reported with its reason.
 
 use super::{
     Step,
@@ -46,7 +46,7 @@ pub(super) fn clear(plan: &Plan, names: &Names, seen: &[Seen], report: &mut RunR
     Ok(())
 }
 
-/// The part that was handed over, and into what.
+/// The part that was delivered, and into what.
 fn delivery(seen: &Seen) -> Option<(Option<usize>, String)> {
     match (&seen.step, &seen.record.task.state) {
         (Step::Deliver, State::Done { delivered: Delivered::Merged { .. } | Delivered::PullRequest { .. } }) => {

@@ -1,4 +1,5 @@
-//! What each role is told: its part, the spec word for word, the report that it owes, and what the validator found.
+//! The prompt of each role: its part, the spec word for word, the report that it must write, and what the validator
+//! found.
 
 use super::{borders::report_of, plan::Part};
 use shuntyard_core::{

@@ -1,4 +1,4 @@
-//! The run itself: looks how far everything is, adds what may begin, waits, and looks again; beside it a supervisor for
+//! The run itself: reads how far everything is, adds what may begin, waits, and reads again; beside it a supervisor for
 //! the batch of this spec alone. It may end at any moment, and be begun again.
 
 use super::{
@@ -33,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Passes for what the last task leaves to be done.
 const OWED: u32 = 20;
 
-/// Runs until everything is handed over or nothing can go on without a person.
+/// Runs until everything is delivered or nothing can go on without a person.
 pub async fn run(context: &Context, plan: Plan, wish: &Wish, teller: &Teller) -> Result<RunReport, RunError> {
     if wish.deliver != Deliver::Branch && matches!(plan.base, Base::Commit(_)) {
         let message = "no branch is checked out, and only a branch can be delivered to".to_owned();
@@ -97,12 +97,12 @@ struct Drive<'a> {
     wish: &'a Wish,
     teller: &'a Teller,
     known: Known,
-    /// What was last told of each task.
+    /// What was last reported of each task.
     told: HashMap<TaskId, Stand>,
 }
 
 impl Drive<'_> {
-    /// A part whose files say that nobody can begin is refused, unless its work has begun.
+    /// A part whose files say that it cannot begin is refused, unless its work has begun.
     async fn refuse_unready(&mut self) -> Result<(), RunError> {
         let seen = look(self.context, &self.plan, &self.names, &mut self.known).await?;
         for (place, part) in self.plan.parts.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Looks at everything with git, in a thread: the supervisor beside this must not wait for it.
+    /// Reads everything with git, in a thread: the supervisor beside this must not wait for it.
     async fn see<T: Send + 'static>(
         &self,
         seen: &Arc<Vec<Seen>>,
@@ -200,7 +200,7 @@ impl Drive<'_> {
         Ok(added)
     }
 
-    /// Somebody else may have added the same in this moment; then it is there, which is all that matters.
+    /// Another process may have added the same in this moment; then it is there, which is all that matters.
     async fn add(&self, order: NewTaskOrder) -> Result<bool, RunError> {
         let (id, base) = (order.id.clone(), order.spec.base.clone());
         match supervise::add(self.context, vec![order]).await {
@@ -224,7 +224,7 @@ impl Drive<'_> {
         }
     }
 
-    /// What each of the next tasks may cost: its share of what nobody has spent or may still spend.
+    /// What each of the next tasks may cost: its share of what is neither spent nor reserved for running ones.
     async fn money(&self, seen: &[Seen], turns: usize) -> Result<Money, RunError> {
         let mut money = Money { share: None, is_bound: false, spent: Nano::ZERO };
         let Some(most) = self.wish.max_cost else { return Ok(money) };
@@ -250,7 +250,7 @@ struct Money {
 }
 
 impl Money {
-    /// Whoever had too little before has to get more.
+    /// A task that replaces one that had too little has to get more.
     fn is_enough(&self, turn: &Turn) -> bool {
         let had = turn.instead_of.as_ref().map_or(Nano::ZERO, |instead_of| instead_of.had);
         self.share.is_none_or(|share| share > had)

@@ -4,7 +4,7 @@ use super::super::MOST_BYTES;
 use shuntyard_host::git::{Git, GitError};
 use std::{collections::HashSet, ffi::OsStr, path::Path};
 
-/// The text of a file in a commit; nothing when it is not there, no plain file, or larger than anybody reads.
+/// The text of a file in a commit; nothing when it is not there, no plain file, or larger than a person reads.
 pub(super) fn text_at(repository: &Path, commit: &str, path: &str) -> Result<Option<String>, GitError> {
     let file = Git::default().file_at(repository, commit, path, MOST_BYTES)?;
     Ok(file.filter(|file| file.mode.starts_with("100")).and_then(|file| String::from_utf8(file.bytes).ok()))

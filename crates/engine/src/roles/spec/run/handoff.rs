@@ -16,7 +16,7 @@ pub(super) struct Named {
 pub(super) fn prompt(persona: &str, task: &str, files: &[Named]) -> Option<String> {
     let mut prompt = format!("{}\n\n{task}\n", persona.trim());
     let mut left_out = String::new();
-    // What is left out needs room for its name.
+    // What is left out needs space for its name.
     let names: usize = files.iter().map(|file| file.path.len() + 10).sum();
     let room = MOST_BYTES.checked_sub(prompt.len() + names + 200)?;
     let mut used = 0;

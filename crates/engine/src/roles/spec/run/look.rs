@@ -25,7 +25,7 @@ const NAMED: usize = 5;
 /// A step that was begun.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
-    /// The place of its part in the plan; none for the handing over of the whole.
+    /// The place of its part in the plan; none for the delivery of the whole.
     pub part: Option<usize>,
     pub step: Step,
     pub cycle: u32,
@@ -107,7 +107,7 @@ pub(super) async fn look(
     Ok(seen)
 }
 
-/// By the state of its task alone. A pull request that is open is handed over: what becomes of it is not our work.
+/// By the state of its task alone. A pull request that is open is delivered: what becomes of it is not our work.
 fn plain(state: &State) -> RoleOutcome {
     let reason = state.reason();
     match state.phase() {
@@ -121,7 +121,7 @@ fn plain(state: &State) -> RoleOutcome {
     }
 }
 
-/// `first` is who began the step: what was done before somebody else went on is looked at as well.
+/// `first` is who began the step: what was done before another task continued it is checked as well.
 async fn judged(
     plan: &Arc<Plan>,
     (part, role): (usize, Role),

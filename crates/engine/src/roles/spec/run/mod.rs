@@ -1,8 +1,8 @@
-//! Carries a spec through: each role is a supervised task, begun when the one before is done, up to the verdict and the
-//! handing over.
+//! Runs a spec to its end: each role is a supervised task, begun when the one before is done, up to the verdict and the
+//! delivery.
 //!
-//! Invariant: nothing is remembered here. What was done is in the store and on the branches of the tasks, so whoever
-//! runs a spec again goes on where it stands; and the id of a task is the right to do a step, which only one can take.
+//! Invariant: nothing is remembered here. What was done is in the store and on the branches of the tasks, so another
+//! run of the spec goes on where it is; and the id of a task is the right to do a step, which only one can take.
 
 mod borders;
 mod clear;
@@ -97,7 +97,7 @@ impl Step {
     }
 }
 
-/// What a watcher is told.
+/// What a run reports.
 #[derive(Debug)]
 pub enum Told<'a> {
     Added { task: &'a TaskId, base: &'a str },

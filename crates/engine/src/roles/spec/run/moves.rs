@@ -189,7 +189,7 @@ impl<'p> Sight<'p> {
     }
 
     /// The role whose work this one goes on from. A validator leaves nothing to go on from: without its commit an old
-    /// verdict is out of the way when what it found is mended.
+    /// verdict is out of the way when what it found is fixed.
     fn before(&self, place: usize, role: Role, cycle: u32) -> Option<&'p Seen> {
         let part = self.plan.parts.get(place)?;
         let all = steps(&part.pipeline);
@@ -200,7 +200,7 @@ impl<'p> Sight<'p> {
         })
     }
 
-    /// What a role has left: its branch, by which a person can mend it and have it judged again; or the commit that it
+    /// What a role has left: its branch, by which a person can fix it and have it judged again; or the commit that it
     /// was at, when the branch was removed.
     fn left_by(&self, seen: &Seen) -> Result<String, RunError> {
         let is_there = Git::default().branch_commit(&self.plan.repository, &seen.branch())?.is_some();
@@ -208,7 +208,7 @@ impl<'p> Sight<'p> {
     }
 
     /// Whether a branch is elsewhere than its role left it. A role that was judged later has a shell, and could have
-    /// moved it: nobody goes on from what nobody has looked at.
+    /// moved it: no task goes on from unchecked work.
     fn moved(&self, seen: &Seen) -> Result<Option<String>, RunError> {
         let (branch, left) = (seen.branch(), head(seen));
         let now = Git::default().branch_commit(&self.plan.repository, &branch)?;
@@ -257,8 +257,8 @@ impl Sight<'_> {
         Stuck { part: Some(place), reason, next: self.way_out(place), lack }
     }
 
-    /// What was validated could not be handed over. Git itself is asked whether the two fit: what a command left of its
-    /// words says less.
+    /// What was validated could not be delivered. Git itself is asked whether the two fit: what a command left of its
+    /// words shows less.
     pub fn cannot_go(&self, delivery: &Delivery, found: &Seen, reason: &str) -> Stuck {
         let Delivery { part, from, into, .. } = delivery;
         let (id, again) = (found.id(), format!("`shuntyard spec run {}`", self.plan.name));

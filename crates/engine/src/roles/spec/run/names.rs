@@ -14,7 +14,7 @@ pub(super) struct Names {
     prefix: String,
     pub batch: String,
     spec: String,
-    /// Names that somebody else has taken since this spec began, and what its tasks are called instead.
+    /// Names that other tasks have taken since this spec began, and what its tasks are called instead.
     taken: BTreeSet<TaskId>,
     apart: String,
 }
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Whether a task of this spec has one of the names, and which of them are somebody else's.
+    /// Whether a task of this spec has one of the names, and which of them other tasks have.
     async fn there(&self, context: &Context, plan: &Plan) -> Result<(bool, BTreeSet<TaskId>), RunError> {
         let (mut ours, mut taken) = (false, BTreeSet::new());
         for id in self.all(plan)? {
@@ -119,7 +119,7 @@ impl Names {
         task.spec.labels.contains(&self.spec) && task.spec.repository == plan.repository_name()
     }
 
-    /// Nothing for a task that is no step, such as one that looks into another.
+    /// Nothing for a task that is no step, such as the diagnosis of another.
     pub fn read(&self, plan: &Plan, task: &Task) -> Option<Labelled> {
         if self.is_ours(plan, task) { labelled(task) } else { None }
     }

@@ -46,17 +46,17 @@ pub(super) struct InsteadOf {
     /// How many there were before, with it.
     pub again: u32,
     pub had: Nano,
-    /// What is told when there is no more than that.
+    /// The reason to report when there is no more than that.
     pub reason: String,
 }
 
 /// How the other program is called: it makes the edits itself, and its prompt is its last argument.
 const AGY: &str = "agy --dangerously-skip-permissions --print";
 
-/// What whoever goes on is told.
+/// What the prompt of a task that continues another's work says.
 const GO_ON: &str = "Somebody has begun this and was stopped before the end. What is here is theirs: go on from it.";
 
-/// What can be told of a role before it begins.
+/// What is known of a role before it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
     pub agent: Option<String>,
@@ -99,7 +99,7 @@ impl Orders<'_> {
         };
         if again > 0 {
             spec.description = format!("{}\n\n{GO_ON}", spec.description);
-            // Whoever was stopped may have done all of it but for the last word.
+            // The task that was stopped may have done all of it but for the last word.
             spec.gate = Gate::Open;
         }
         if self.hands_out(*role)
@@ -122,7 +122,7 @@ impl Orders<'_> {
     }
 
     /// What is on a branch goes into another, verified there once more. Git does it, and no model. A merge that cannot
-    /// be made is taken back: what it leaves half done must never be taken for work.
+    /// be made is undone: what it leaves half done must never be taken for work.
     pub fn deliver(
         &self,
         part: Option<&Part>,
@@ -171,7 +171,7 @@ impl Orders<'_> {
         Ok(is_there.then(|| role.as_str().to_owned()))
     }
 
-    /// The definition of that agent, or else what we tell the role.
+    /// The definition of that agent, or else our own instruction for the role.
     fn persona(&self, role: Role) -> Result<String, RunError> {
         for file in definitions(role) {
             if let Some(text) = text_at(&self.plan.repository, &self.plan.at, &format!(".opencode/{file}"))? {
@@ -195,8 +195,8 @@ impl Orders<'_> {
         places.flat_map(move |place| definitions(role).map(|file| place.join(file)))
     }
 
-    /// What can be seen of a role's work before anybody reads it. The tests come before the code, so they cannot pass;
-    /// and what the validator finds red is its verdict.
+    /// The checks of a role's work before it is read. The tests come before the code, so they cannot pass; and what the
+    /// validator finds red is its verdict.
     fn verify(&self, part: &Part, role: Role) -> Vec<String> {
         let there = |path: &String| format!("test -s {}", quoted(path));
         let own = match role {
@@ -208,7 +208,7 @@ impl Orders<'_> {
         report_of(role).map(|report| there(&part.report(report))).into_iter().chain(own).collect()
     }
 
-    /// Only who wrote the context can say that work may go to a program of somebody else.
+    /// Only the author of the context can say that work may go to a third party's program.
     fn hands_out(&self, role: Role) -> bool {
         if role != Role::Agent(Named::Implementer) {
             return false;
@@ -218,7 +218,7 @@ impl Orders<'_> {
         enabled && std::env::split_paths(path).any(|directory| is_program(&directory.join("agy")))
     }
 
-    /// What the other program is told; nothing when that is too long for it.
+    /// The prompt of the other program; nothing when that is too long for it.
     fn prompt(&self, part: &Part, task: &str, turn: &Turn) -> Result<Option<String>, RunError> {
         let findings = turn.findings.as_deref();
         let mut text = describe(part, task, turn.role, Instructed::ByItsAgent, findings);

@@ -1,5 +1,5 @@
-//! What there is to run: the spec or its units as they are committed, in their order. Refused is what nobody could
-//! carry out, before anything is begun.
+//! What there is to run: the spec or its units as they are committed, in their order. What cannot be executed is
+//! refused before anything is begun.
 
 use super::{
     super::{
@@ -36,7 +36,7 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// Which parts may run at the same time, by their places in `parts`.
     pub waves: Vec<Vec<usize>>,
-    /// Where task artifacts are, from the top of the repository: nobody's but the reports.
+    /// Where task artifacts are, from the top of the repository: roles write only their reports there.
     pub(super) artifacts: Vec<String>,
     /// What `.ai/context.md` says.
     pub(super) context: Option<String>,

@@ -33,7 +33,7 @@ pub struct Planned {
     pub verify: Vec<String>,
 }
 
-/// The steps of the first cycle, and the handing over.
+/// The steps of the first cycle, and the delivery.
 pub async fn preview(context: &Context, plan: Plan, wish: &Wish) -> Result<Vec<Planned>, RunError> {
     let plan = Arc::new(plan);
     let names = Names::choose(context, &plan).await?;

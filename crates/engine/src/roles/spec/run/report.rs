@@ -18,14 +18,14 @@ use shuntyard_core::{
 use shuntyard_store::{SpendKey, SpendKind};
 
 word_enum! {
-    /// How a step, a part or the whole stands.
+    /// The state of a step, a part or the whole.
     pub enum Stand {
         /// It has not begun.
         Open = "open",
         Waiting = "waiting",
         Running = "running",
         Done = "done",
-        /// What the validator said.
+        /// The validator's verdict.
         Pass = "pass",
         Fail = "fail",
         Failed = "failed",
@@ -64,7 +64,7 @@ pub struct RunReport {
     pub next: Option<String>,
     /// Where the work is: the branch that is ready, or the one that it was merged into.
     pub branch: Option<String>,
-    /// How it was handed over.
+    /// How it was delivered.
     pub delivered: Option<String>,
     pub cost_usd: f64,
     pub units: Vec<PartReport>,
@@ -82,7 +82,7 @@ pub struct Kept {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartReport {
-    /// None for a spec without units, and for the handing over of the whole.
+    /// None for a spec without units, and for the delivery of the whole.
     pub unit: Option<String>,
     pub outcome: Stand,
     pub reason: Option<String>,
@@ -174,7 +174,7 @@ async fn roles(
     Ok((roles, total))
 }
 
-/// Whoever merges removes the own branch right after.
+/// The process that merges removes the own branch right after.
 fn is_merged(seen: &Seen) -> bool {
     matches!(seen.record.task.state, State::Done { delivered: Delivered::Merged { .. } })
 }

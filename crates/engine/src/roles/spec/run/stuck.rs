@@ -6,7 +6,7 @@ use shuntyard_core::{ErrorClass, Nano};
 /// A part that cannot go on, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stuck {
-    /// None when it is the handing over of the whole.
+    /// None when it is the delivery of the whole.
     pub part: Option<usize>,
     pub reason: String,
     pub next: String,
@@ -17,7 +17,7 @@ pub(super) struct Stuck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lack {
     Money,
-    /// Work that is good, or somebody who says how it goes on.
+    /// Work that is good, or a person's decision how it goes on.
     Other,
 }
 

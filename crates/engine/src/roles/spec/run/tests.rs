@@ -1,4 +1,4 @@
-//! What a role may touch, what it is told and what its task is called, without a repository.
+//! What a role may touch, what its prompt says and what its task is called, without a repository.
 
 use super::{
     Step,

@@ -1,4 +1,4 @@
-//! Real directories: what is made, found, refused and told.
+//! Real directories: what is made, found, refused and reported.
 
 mod finding;
 mod making;
@@ -9,7 +9,7 @@ use shuntyard_core::roles::spec::Slug;
 use shuntyard_testkit::Scratch;
 use std::{fs, path::PathBuf};
 
-/// A spec that has nothing wrong with it, and nobody to write tests.
+/// A spec that has nothing wrong with it, and no role for tests.
 pub(super) const GOOD: &str = "# Export\n\n## Source Artifacts\nNone\n## Scope\nCSV\n## Execution\n- implementer\n\
     ## Non-Goals\nNone\n## Testable Acceptance Criteria\nIt is quoted\n## Inspectable Acceptance Criteria\nNone\n\
     ## Relevant Files\nNone\n## Validation Plan\ncargo test\n## Open Questions\nNone\n";
