@@ -4,7 +4,7 @@
 //! fences, comments, headings and list items are of interest. The classifier of prompts has a looser rule of its own,
 //! because it sees texts that were cut in the middle of a block.
 
-/// Where a line is: `start..end` is what it says, `end..next` is how it ends.
+/// Where a line is: `start..end` is its text, `end..next` its line ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line {
     pub start: usize,
@@ -21,7 +21,7 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
         here
     });
     let mut all: Vec<Line> = split.collect();
-    // A byte order mark belongs to the file and not to what its first line says.
+    // A byte order mark belongs to the file and not to the text of its first line.
     if let Some(first) = all.first_mut().filter(|_| text.starts_with('\u{feff}')) {
         first.start = '\u{feff}'.len_utf8();
     }

@@ -1,4 +1,4 @@
-//! What `docs/states.md` says about tasks is true of `step`.
+//! The description of tasks in `docs/states.md` is true of `step`.
 //!
 //! The table of moves stands between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard-core --test references` writes it anew;
 //! what stands around it is written by hand, and is looked through here for states that it forgets or invents.

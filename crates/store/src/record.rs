@@ -166,7 +166,7 @@ word_enum! {
         Ready = "ready",
         /// Finishes what it has and takes nothing new.
         Draining = "draining",
-        /// Did not start, or was given up; `problem` says why.
+        /// Did not start, or was given up; `problem` has the reason.
         Failed = "failed",
     }
 }
@@ -209,7 +209,7 @@ word_enum! {
     }
 }
 
-/// What the newest look at a provider found.
+/// The result of the newest health check of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthRecord {
     pub provider: String,
@@ -219,11 +219,11 @@ pub struct HealthRecord {
     pub source: HealthSource,
     pub latency_ms: Option<u64>,
     pub checked_at: i64,
-    /// From then on it says nothing any more. Never before `checked_at`.
+    /// From then on it no longer counts. Never before `checked_at`.
     pub expires_at: i64,
 }
 
-/// A provider or a model that is left alone for a while, because it failed.
+/// A provider or a model that cools down for a while, because it failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CooldownRecord {
     /// `provider` or `provider/model`.

@@ -11,7 +11,7 @@ use reqwest::{
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 
-/// A shorter secret cannot be told from an ordinary word.
+/// A shorter secret cannot be distinguished from an ordinary word.
 const SHORTEST_SECRET: usize = 6;
 /// Not the usual mask: its word would hide the word that follows.
 const MASK: &str = "[key]";

@@ -7,7 +7,7 @@ use crate::{ErrorClass, ModelRef};
 use std::{cmp::Ordering, fmt};
 
 word_enum! {
-    /// What the last look at a provider found.
+    /// The result of the last health check of a provider.
     pub enum HealthStatus {
         Available = "available",
         Unavailable = "unavailable",
@@ -18,7 +18,8 @@ word_enum! {
 }
 
 impl HealthStatus {
-    /// What a failure says of its provider; `None` when it says nothing, as with an answer that was cut off.
+    /// The status of a provider after a failure; `None` when the failure is no evidence, as with an answer that was cut
+    /// off.
     #[must_use]
     pub fn after(class: ErrorClass) -> Option<Self> {
         match class {
@@ -53,7 +54,7 @@ impl fmt::Display for HealthStatus {
 }
 
 impl Trigger {
-    /// Whether the whole provider is left alone, or only the model that failed: a key and an allowance belong
+    /// Whether the whole provider cools down, or only the model that failed: a key and an allowance belong
     /// to the account.
     #[must_use]
     pub fn scope(self) -> Scope {
@@ -95,7 +96,7 @@ pub struct Bar {
     pub why: String,
 }
 
-/// Who is to be left alone now. Targets are `provider` or `provider/model`.
+/// What is cooling down now. Targets are `provider` or `provider/model`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Availability {
     /// In the order of their targets, so that one is found without putting its name together: a decision asks

@@ -1,5 +1,5 @@
-//! The models of one provider. Those of a stored catalogue are decoded when they are first needed: a decision looks
-//! at a few providers of hundreds.
+//! The models of one provider. Those of a stored catalogue are decoded when they are first needed: a decision needs
+//! a few providers of hundreds.
 
 use super::Model;
 use std::{

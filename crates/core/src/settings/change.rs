@@ -13,9 +13,9 @@ use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 pub struct Change {
     /// The setting, as its path is written.
     pub key: String,
-    /// What the file said before, as TOML; `None` when it did not say anything.
+    /// The earlier value in the file, as TOML; `None` when the file did not set it.
     pub before: Option<String>,
-    /// What it says now, as TOML.
+    /// The value now, as TOML.
     pub after: String,
     pub text: String,
 }

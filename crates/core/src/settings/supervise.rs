@@ -1,4 +1,4 @@
-//! How queued tasks are seen through.
+//! How queued tasks are supervised.
 
 use crate::values::{Diagnose, Rules, duration::Limit};
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@ const SHORT_NAMES: [(&str, &str); 3] = [
 #[must_use]
 pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<Layer> {
     let mut settings = Vec::new();
-    // Where they cannot be read, the merge says so.
+    // Where they cannot be read, the merge reports it.
     if let Ok(defaults) = BUILT_IN.as_ref() {
         collect_leaves("", defaults, &mut settings);
     }
@@ -31,7 +31,7 @@ pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<
     layers
 }
 
-/// Every setting that has a place of its own, with what the built-in file says about it.
+/// Every setting that has a place of its own, with its comment in the built-in file.
 #[must_use]
 pub fn setting_paths() -> Vec<(String, String)> {
     let mut settings = Vec::new();

@@ -8,7 +8,7 @@ pub enum Checkbox {
     Done,
     /// `[-]`: it will not be done, and nothing waits for it.
     Declined,
-    /// A mark that means something to somebody else; it is kept, and nothing is concluded from it.
+    /// A mark of another program; it is kept, and nothing is concluded from it.
     Unknown(char),
 }
 

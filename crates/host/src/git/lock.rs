@@ -1,7 +1,7 @@
 //! One change of a repository's working trees at a time.
 //!
-//! Invariant: the lock is the system's, on a file that stays: whoever dies lets go of it, and no leftover file means
-//! anything. It holds between processes and between threads.
+//! Invariant: the lock is the system's, on a file that stays: a process that dies releases it, and no leftover file
+//! means anything. It holds between processes and between threads.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

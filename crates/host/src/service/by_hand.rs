@@ -1,4 +1,4 @@
-//! Whether something that somebody else wrote runs a supervisor already. It reads commands roughly, as a person would
+//! Whether a service that we did not write runs a supervisor already. It reads commands roughly, as a person would
 //! who looks for the word: a false alarm costs one `--force`, an overlooked one two supervisors.
 
 /// Whether this shell command runs `shuntyard supervise` or `shuntyard pulse`.

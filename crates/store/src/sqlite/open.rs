@@ -132,7 +132,7 @@ pub(super) fn create_private(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Somebody's tables in an unmarked database make it foreign; without any it may become ours.
+/// Tables of another program in an unmarked database make it foreign; without any it may become ours.
 async fn refuse_tables(path: &Path) -> Result<()> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

@@ -1,5 +1,5 @@
 //! Runs: claims of tasks, from the claim to the end. What holds a run is the epoch: as soon as the task has another
-//! one, or the run has ended, whoever worked under it can write nothing more.
+//! one, or the run has ended, the process that worked under it can write nothing more.
 
 use super::{SqliteStore, script::Script};
 use crate::{ErrorKind, NewRun, Result, RunNote, StoreError};

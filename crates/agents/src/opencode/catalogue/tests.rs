@@ -1,4 +1,4 @@
-//! Tables for what a server may say, and the client against a server without its longer list.
+//! Tables for what a server may answer, and the client against a server without its longer list.
 
 use super::{AllProviders, ConfiguredModels, ConfiguredProviders, connected, full};
 use crate::opencode::{Client, Endpoint};
@@ -165,7 +165,7 @@ async fn a_server_without_the_longer_list_still_has_a_catalogue() {
     }
 }
 
-/// A server with one provider that answers `/provider` as told. It ends with the test's runtime.
+/// A server with one provider that answers `/provider` as given. It ends with the test's runtime.
 async fn server(provider: (&'static str, &'static str, String)) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -31,7 +31,7 @@ impl Default for Limits {
 pub enum Looked {
     /// All whose word is needed have answered.
     Whole(Vec<Finding>),
-    /// Somebody did not answer: that nothing was found proves nothing.
+    /// Not all reviewers answered: the absence of findings proves nothing.
     Partly(Vec<Finding>),
 }
 

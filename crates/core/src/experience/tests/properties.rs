@@ -79,7 +79,7 @@ fn any_past() -> impl Strategy<Value = Past> {
     })
 }
 
-/// Where a choice goes when experience has a say in it.
+/// Where a choice goes when experience takes part.
 fn went(table: Option<&str>, tallies: &[Tally]) -> Option<String> {
     routed(table, tallies).ok().map(|followed| followed.tier)
 }

@@ -194,7 +194,7 @@ fn same_line(text: &str) -> usize {
     text[..reach].trim_end_matches([' ', '\t']).len()
 }
 
-/// How far the inside of an empty object says something.
+/// How far the content of an empty object reaches.
 fn said_until(inside: &str) -> usize {
     inside.trim_end().len()
 }

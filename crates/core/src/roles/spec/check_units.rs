@@ -25,7 +25,7 @@ pub enum Place<'c> {
     },
     /// A unit of a task has no units of its own.
     Unit,
-    /// A file by itself, of which nobody knows what is around it.
+    /// A file by itself, whose directory is unknown.
     Alone,
 }
 

@@ -5,8 +5,8 @@ use super::{
     execution::bullet,
 };
 
-/// Whether the user lets work go to the program `agy`: a line that says so, alone or in a list, with or without
-/// emphasis. What is in a fenced block or in a comment only speaks of it.
+/// Whether the user lets work go to the program `agy`: a line with this permission, alone or in a list, with or without
+/// emphasis. What is in a fenced block or in a comment only mentions it.
 #[must_use]
 pub fn agy_is_enabled(context: &str) -> bool {
     let document = Document::parse(context);

@@ -1,6 +1,6 @@
 //! A handoff.md: what a planner has to know before it may write a spec.
 //!
-//! Invariant: a handoff that leaves too much to be invented blocks the planning, and says what is missing.
+//! Invariant: a handoff that leaves too much to be invented blocks the planning, and the fault names what is missing.
 
 use super::{
     document::{Document, plain_title},

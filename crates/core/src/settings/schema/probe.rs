@@ -1,5 +1,5 @@
 //! Asks the types of the configuration what they accept: a value of the wrong kind is put in a place, and the refusal
-//! names the right one. So the schema cannot say anything else than what is really read.
+//! names the right one. So the schema cannot differ from what is really read.
 
 use crate::{
     settings::Config,

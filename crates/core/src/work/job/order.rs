@@ -140,7 +140,7 @@ pub struct Choice {
     pub policy: ModelPolicy,
     pub reason: String,
     pub warnings: Vec<String>,
-    /// Whether somebody named this very model: then it is never exchanged for another.
+    /// Whether the request named this very model: then it is never exchanged for another.
     #[serde(default)]
     pub named: bool,
     /// The tier that had a part in it: what the job costs is charged to that.

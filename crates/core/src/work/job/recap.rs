@@ -1,4 +1,4 @@
-//! What a worker is told of a conversation that was lost.
+//! The summary of a lost conversation in a worker's prompt.
 
 /// Characters of one message or answer that are kept, and of all together.
 const EACH: usize = 1500;

@@ -1,4 +1,4 @@
-//! How much room there is, by what the machine says of itself.
+//! How many runs fit, by the load that the machine reports.
 
 /// Both in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

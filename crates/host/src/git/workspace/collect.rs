@@ -34,7 +34,7 @@ pub struct Collected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Deleted,
-    /// After the repository was destroyed, nothing tells whether the file was deleted on purpose.
+    /// After the repository was destroyed, it is unknown whether the file was deleted on purpose.
     Kept,
 }
 
@@ -98,7 +98,7 @@ impl Workspace {
             Some(_) => match git.merge_forecast(top, base, content)? {
                 Forecast::Clean { tree } => (tree, Vec::new()),
                 Forecast::Conflict { tree, paths } => (tree, paths),
-                // The content alone would take back what the base has since.
+                // The content alone would revert what the base has since.
                 Forecast::Unknown { why } => {
                     return Err(GitError::Unproven {
                         command: "git merge-tree",
@@ -176,7 +176,7 @@ impl Workspace {
     /// was changed since and not committed.
     fn or_branch(&self, git: &Git, content: String, message: &str) -> Result<String, GitError> {
         let (top, own) = (&self.directory, format!("refs/heads/{}", self.record.branch));
-        // The usual case, without a call of git; a repository in another format says less in this file.
+        // The usual case, without a call of git; a repository in another format has less in this file.
         let noted = fs::read_to_string(self.git_dir().join("HEAD")).unwrap_or_default();
         if noted.trim().strip_prefix("ref: ") == Some(&own) {
             return Ok(content);

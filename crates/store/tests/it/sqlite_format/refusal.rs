@@ -1,4 +1,4 @@
-//! Files that are not ours to open are told apart and left byte for byte as they were.
+//! Files that are not ours to open are distinguished and left byte for byte as they were.
 
 use super::Yard;
 use serde_json::json;

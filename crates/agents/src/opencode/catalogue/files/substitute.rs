@@ -88,7 +88,7 @@ enum Line {
     Other,
 }
 
-/// Replaces each `{opening…}`. The replacement sees what is inside and the line that it stands in, and may leave the
+/// Replaces each `{opening…}`. The replacement sees what is inside and the line that it is in, and may leave the
 /// reference as it is.
 fn replaced<'a>(text: &str, opening: &str, mut replacement: impl FnMut(&str, Line) -> Option<Cow<'a, str>>) -> String {
     let mut out = String::with_capacity(text.len());
