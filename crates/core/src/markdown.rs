@@ -1,4 +1,5 @@
-//! What the readers of Markdown files share: lines that are the text again when put together, and fenced blocks of code.
+//! What the readers of Markdown files share: lines that are the text again when put together, and fenced blocks of
+//! code.
 //!
 //! Written here and not taken from a Markdown library: the files are edited line by line with every byte kept, and only
 //! fences, comments, headings and list items are of interest. The classifier of prompts has a looser rule of its own,
@@ -37,8 +38,8 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// The block that this line opens. A fence may be the first thing of a list item or a quote; its end would otherwise
-    /// be taken for a beginning.
+    /// The block that this line opens. A fence may be the first thing of a list item or a quote; its end would
+    /// otherwise be taken for a beginning.
     pub fn opened_by(line: &str) -> Option<Self> {
         let mut text = line.trim_start();
         let mut is_quoted = false;

@@ -1,7 +1,8 @@
 //! Directories that the program made under its former name, Switchyard, and their move to the present name.
 //!
-//! Invariant: at each moment of a move, a name leads to the whole database or to nothing, so the next command finishes a
-//! move that was cut off. The former name of the data directory stays as a link, because the store has absolute paths.
+//! Invariant: at each moment of a move, a name leads to the whole database or to nothing, so the next command finishes
+//! a move that was cut off. The former name of the data directory stays as a link, because the store has absolute
+//! paths.
 
 use crate::paths::Paths;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! The user's own git, run so that it can neither ask, nor page, nor hang.
 //!
-//! Invariant: every call ends when it makes no progress any more, with all that git started, and acts on the directory it
-//! was given whatever repository the environment points to, or on the one that it is bound to. What is held of its
+//! Invariant: every call ends when it makes no progress any more, with all that git started, and acts on the directory
+//! it was given whatever repository the environment points to, or on the one that it is bound to. What is held of its
 //! output is bounded.
 
 mod bound;

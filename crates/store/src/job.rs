@@ -35,7 +35,7 @@ pub struct JobRecord {
     pub deaths: u32,
     /// The process that executes it; `None` while it is not running.
     pub owner: Option<Owner>,
-    /// The last dispatch that was at work for it, to be looked after when its owner dies.
+    /// The last dispatch that was at work for it, to be cleaned up when its owner dies.
     pub dispatch: Option<DispatchId>,
     /// Of a workflow: the steps that are over. Of all: the latest progress. Null at first, and after its texts were
     /// forgotten.

@@ -56,7 +56,8 @@ pub trait Jobs {
     async fn running_jobs(&self) -> Result<Vec<JobRecord>>;
 
     /// Takes the texts out of jobs that ended before a moment: their orders, progress and results. Returns the ids of
-    /// those that had them still, at most `limit`, those that ended first, in the order of their numbers. It is no event.
+    /// those that had them still, at most `limit`, those that ended first, in the order of their numbers. It is no
+    /// event.
     async fn forget_jobs(&self, before: i64, limit: u32) -> Result<Vec<JobId>>;
 
     /// Adds a worker as it is given, its version included. A name that is taken by a worker that was not stopped is a

@@ -154,7 +154,7 @@ pub struct SessionRecord {
     /// Which database it lives in: a managed server's slot, or a user's server URL.
     pub home: String,
     pub directory: String,
-    /// The one model that this session speaks with.
+    /// The one model of this session.
     pub model: String,
     pub state: SessionState,
     pub used_at: i64,

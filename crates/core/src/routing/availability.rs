@@ -88,7 +88,7 @@ impl Scope {
     }
 }
 
-/// A reason to leave a provider or a model alone until a moment.
+/// A cooldown of a provider or a model until a moment, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bar {
     /// Microseconds since the Unix epoch.

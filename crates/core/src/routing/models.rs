@@ -28,8 +28,8 @@ struct Stored {
 type Decode = fn(&[u8]) -> Option<BTreeMap<String, Model>>;
 
 impl Models {
-    /// Models that are still in their stored form. Bytes that are no models give none, so the caller makes sure that the
-    /// catalogue is undamaged and of the layout that is decoded here.
+    /// Models that are still in their stored form. Bytes that are no models give none, so the caller makes sure that
+    /// the catalogue is undamaged and of the layout that is decoded here.
     pub(super) fn stored(catalogue: &Arc<Vec<u8>>, place: Range<usize>, decode: Decode) -> Self {
         Self { decoded: OnceLock::new(), stored: Some(Stored { catalogue: catalogue.clone(), place, decode }) }
     }

@@ -42,8 +42,8 @@ pub fn setting_paths() -> Vec<(String, String)> {
     settings.into_iter().map(|(path, _)| (path.clone(), about.get(&path).cloned().unwrap_or_default())).collect()
 }
 
-/// Numbers are written bare when they are numbers, lists with commas between; anything else is a string, so that a wrong value
-/// meets the ordinary type check with its ordinary message.
+/// Numbers are written bare when they are numbers, lists with commas between; anything else is a string, so that a
+/// wrong value meets the ordinary type check with its ordinary message.
 fn assignment(path: &str, default: &Value, value: &str) -> String {
     let literal = match default {
         Value::Integer(_) if value.parse::<i64>().is_ok() => value.to_owned(),

@@ -47,8 +47,8 @@ impl Git {
     /// Rebases what is checked out, only the commits after `from`: what the base lost in the meantime does not come
     /// back. The authors of the commits stay; `committer` is who made them anew. The user's hooks are not run.
     ///
-    /// Git drops merge commits, with what was resolved or added in them. When there is one after `from`, one commit with
-    /// the content of all is rebased instead.
+    /// Git drops merge commits, with what was resolved or added in them. When there is one after `from`, one commit
+    /// with the content of all is rebased instead.
     pub fn rebase_from(
         &self,
         worktree: &Path,

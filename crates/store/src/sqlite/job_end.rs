@@ -1,6 +1,6 @@
 //! How a claim of a job ends, how a job is cancelled, and what is forgotten of those that are over.
 //!
-//! A job that is over stays as it is, and no job enters a line without a worker.
+//! A job that is over stays as it is, and no job enters the line of a stopped worker.
 
 use super::{
     SqliteStore,

@@ -19,8 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a call waits for another writer. A write takes milliseconds; on a machine with far more work than processors,
-/// one that holds the lock may not run for seconds.
+/// How long a call waits for another writer. A write takes milliseconds; on a machine with far more work than
+/// processors, one that holds the lock may not run for seconds.
 pub(super) const BUSY: Duration = Duration::from_secs(20);
 
 /// Reads of one process that may run at once.

@@ -61,7 +61,8 @@ fn step(strict: bool) -> impl Strategy<Value = Step> {
         4 => (any::<usize>(), part, any::<bool>(), dies())
             .prop_map(|(which, part, known, dies)| Step::Settle { which, part, known, dies }),
         2 => (any::<usize>(), 0_i64..=100, any::<bool>()).prop_map(move |(which, part, known)| {
-            // An exact figure that is too low frees money that was spent, which strict mode does not promise to survive.
+            // An exact figure that is too low frees money that was spent, which strict mode does not promise to
+            // survive.
             Step::Again { which, part: if strict && known { 100 } else { part }, known }
         }),
         1 => any::<usize>().prop_map(|which| Step::Cancel { which }),

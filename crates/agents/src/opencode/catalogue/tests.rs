@@ -97,7 +97,7 @@ fn shapes_that_we_do_not_know_count_as_not_said() {
     for shape in unknown {
         assert_eq!(one_model(shape.clone()), nothing, "{shape}");
     }
-    // One field that cannot be read leaves the others alone.
+    // One field that cannot be read does not affect the others.
     let model = one_model(json!({"cost": {"input": 2, "output": "x"}, "limit": {"context": 9, "output": null}}));
     assert_eq!((model.price.input, model.price.output, model.context), (Nano(2_000_000_000), Nano(0), 9));
 }

@@ -1,4 +1,4 @@
-//! Several models that talk in rounds until they agree or time is up.
+//! Several models that answer in rounds until they agree or time is up.
 //!
 //! Labels stay with their members over all rounds, and no member learns which target a label is. Agreement is what the
 //! members declare in structure, never a guess from their words, and dissent outlives the synthesis.

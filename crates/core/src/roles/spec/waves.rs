@@ -64,7 +64,7 @@ fn together(units: &[Unit], ready: impl Iterator<Item = usize>) -> Vec<usize> {
     wave
 }
 
-/// A file that both touch, if there is one. Where the table names no paths, the words are compared.
+/// A file that both touch, if there is one. A text that is no valid path is compared as written.
 pub(super) fn shared_file(left: &Unit, right: &Unit) -> Option<String> {
     let plain = |file: &String| inside(file).unwrap_or_else(|_| file.clone());
     let theirs: Vec<String> = right.files.iter().map(plain).collect();

@@ -1,4 +1,4 @@
-//! The part of a text that is looked at, parted into talk and what was pasted, with the signs that it shows.
+//! The part of a text that is classified, split into prose and pasted material, with the signs that it shows.
 //!
 //! Only the prose is searched for words and hints: a pasted program contains "test" and "fix" for reasons of its own.
 
@@ -20,9 +20,9 @@ const CODE_LINES: usize = 3;
 
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
-    /// The lines of talk, as they were written.
+    /// The lines of prose, as they were written.
     pub(super) talk: Vec<&'a str>,
-    /// The talk without links, as words are cut from it.
+    /// The prose without links, from which the words are taken.
     pub(super) folded: String,
     pub(super) signs: BTreeSet<Sign>,
 }

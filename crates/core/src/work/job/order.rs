@@ -56,7 +56,7 @@ pub enum Pause {
     EachStep,
 }
 
-/// Everything that is needed to carry a job out, also by another process after a crash.
+/// Everything that is needed to execute a job, also by another process after a crash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobOrder {
     pub prompt: String,

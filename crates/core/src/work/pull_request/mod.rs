@@ -25,7 +25,8 @@ word_enum! {
         CiPending = "ci_pending",
         CiFailed = "ci_failed",
         ChangesRequested = "changes_requested",
-        /// Its checks did not fail, and it still cannot be merged as it is: a conflict, an old base, an unfinished check.
+        /// Its checks did not fail, and it still cannot be merged as it is: a conflict, an old base, an unfinished
+        /// check.
         Unstable = "unstable",
         /// Nothing but an approval may be missing.
         Ready = "ready",

@@ -52,8 +52,8 @@ impl Objections<'_> {
         format!("checks {}", names.join(", "))
     }
 
-    /// Adds the comments on lines that were not answered, and returns the text for the next attempt. `logs` are the ends
-    /// of the logs of failed checks, by name.
+    /// Adds the comments on lines that were not answered, and returns the text for the next attempt. `logs` are the
+    /// ends of the logs of failed checks, by name.
     pub fn text(
         &mut self,
         url: &str,

@@ -66,8 +66,8 @@ pub enum Event {
         tier: Option<String>,
         model: Option<String>,
     },
-    /// A worker has to deliver the proposed commit again: on a newer base, or because it was merged and the merge commit
-    /// is to be checked.
+    /// A worker has to deliver the proposed commit again: on a newer base, or because it was merged and the merge
+    /// commit is to be checked.
     Redeliver {
         why: Redelivery,
     },

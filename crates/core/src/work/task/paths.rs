@@ -14,8 +14,8 @@ pub fn outside(patterns: &[String], paths: &[String]) -> Vec<String> {
     paths.iter().filter(|path| !patterns.iter().any(|pattern| covers(pattern, path))).cloned().collect()
 }
 
-/// The paths that git refuses to check out, because a name in them would be `.git` or lead elsewhere on some file system.
-/// A commit that has one can be made with plumbing commands, and breaks every checkout that fetches it.
+/// The paths that git refuses to check out, because a name in them would be `.git` or lead elsewhere on some file
+/// system. A commit that has one can be made with plumbing commands, and breaks every checkout that fetches it.
 #[must_use]
 pub fn not_checked_out(paths: &[String]) -> Vec<String> {
     paths.iter().filter(|path| path.split('/').any(is_refused)).cloned().collect()

@@ -1,4 +1,4 @@
-//! Where a task stands. Each state carries what it needs, so that an impossible one cannot be written.
+//! The state of a task. Each state carries what it needs, so that an impossible one cannot be written.
 
 use super::{PermissionReply, PermissionRequest};
 use crate::values::Deliver;

@@ -335,8 +335,8 @@ fn lost(task: &mut Task, state: &State, detail: String, rules: &Rules) -> State 
         let detail = format!("its worker was lost {} times in a row; the last time: {detail}", task.tally.losses);
         return State::Blocked { cause: Cause::Parked, detail };
     }
-    // A command that works on the directory itself may have done its work, or a part of it. To do it again unasked could
-    // do it twice.
+    // A command that works on the directory itself may have done its work, or a part of it. To do it again unasked
+    // could do it twice.
     if matches!(state, State::Running | State::Asking { .. }) && task.spec.place == Place::Directory {
         let detail = format!("{detail}, and whether its command has ended is not known; look, and say retry or cancel");
         return State::Blocked { cause: Cause::Ambiguous, detail };

@@ -88,8 +88,8 @@ impl Workspace {
         Ok(Collected { rebuilt: false, head, before, foreign, conflicts, unfinished })
     }
 
-    /// The history was rewritten, or the work began at an older commit: what it changed since the two parted comes after
-    /// the base, and so what the base has since then stays. Without a common commit only the content is left.
+    /// The history was rewritten, or the work began at an older commit: what it changed since the two parted comes
+    /// after the base, and so what the base has since then stays. Without a common commit only the content is left.
     fn put_after_base(&self, git: &Git, content: &str, message: &str) -> Result<(String, Vec<PathBuf>), GitError> {
         let (top, base) = (&self.directory, &self.record.base);
         let content_tree = || git.tree_of(top, content);

@@ -11,7 +11,7 @@ use shuntyard_host::tree::kill_tree;
 
 use super::scene::{Scene, author, look, read, write};
 
-/// A working tree and `main` that both went on; they conflict in `file` if `theirs` names it.
+/// A working tree and `main` that both went on; whether they conflict in `file` depends on `theirs`.
 fn parted(theirs: &str) -> (Scene, PathBuf) {
     let (scene, first) = Scene::new();
     let tree = scene.tree("work", &first);

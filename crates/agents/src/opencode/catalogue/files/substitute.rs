@@ -1,7 +1,8 @@
 //! `{env:NAME}` and `{file:path}` in the text of a configuration, as OpenCode replaces them before it parses.
 //!
-//! Invariant: no secret gets into the text, unless the caller asks for the values themselves. The content of a file, and the value of a variable that may be a secret,
-//! are replaced by a mark; values that identifiers and addresses are made of are taken as they are.
+//! Invariant: no secret gets into the text, unless the caller asks for the values themselves. The content of a file,
+//! and the value of a variable that may be a secret, are replaced by a mark; values that identifiers and addresses are
+//! made of are taken as they are.
 
 use super::{super::secrets::is_hidden, Places, credential::digest};
 use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};

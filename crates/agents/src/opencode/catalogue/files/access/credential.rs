@@ -38,7 +38,8 @@ pub(super) fn key(
     Ok(key.map(SecretString::from))
 }
 
-/// Whether a request without a key would only be refused: a setting names a source for one, and no other source has it.
+/// Whether a request without a key would only be refused: a source for one exists, the address is not loopback, and no
+/// header has a credential.
 pub(super) fn is_missed(
     sources: &Sources<'_>,
     provider: &str,

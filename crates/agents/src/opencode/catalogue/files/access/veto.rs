@@ -1,4 +1,4 @@
-//! What speaks against asking without OpenCode, before anything is known of the model itself.
+//! The reasons against asking without OpenCode, before anything is known of the model itself.
 
 use super::{
     super::{
