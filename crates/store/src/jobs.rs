@@ -27,7 +27,7 @@ pub trait Jobs {
     /// The newest first.
     async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRecord>>;
 
-    /// How many stand before it in its line, those at work included; nothing when it is not queued.
+    /// How many are before it in its line, those at work included; nothing when it is not queued.
     async fn job_position(&self, id: JobId) -> Result<Option<u32>>;
 
     /// How many are queued, running and paused, in this order. States that no job is in are left out.

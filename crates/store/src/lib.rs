@@ -137,7 +137,7 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// Forgets what is known of one provider, or of all. What is gone already is no error.
     async fn forget_health(&self, provider: Option<&str>) -> Result<()>;
 
-    /// Leaves a target alone until a moment. Of several the one that ends last stands: another that
+    /// Keeps a cooldown of a target until a moment. Of several the one that ends last stands: another that
     /// ends no later, and so a repeat, changes nothing. One that ends before it begins is a conflict.
     async fn put_cooldown(&self, cooldown: &CooldownRecord) -> Result<()>;
 

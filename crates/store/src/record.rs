@@ -48,7 +48,7 @@ pub struct NewAttempt {
 }
 
 word_enum! {
-    /// Where a dispatch, or one attempt of it, stands.
+    /// The status of a dispatch, or of one attempt of it.
     pub enum RunStatus {
         Running = "running",
         Ok = "ok",

@@ -67,7 +67,7 @@ impl Frames {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The stream has ended: what stands without its empty line is taken all the same.
+    /// The stream has ended: an event without its empty line counts all the same.
     pub(super) fn end(&mut self, each: Each<'_>) -> Result<(), TooLong> {
         let line = std::mem::take(&mut self.line);
         if self.take_line(&line, each)?.is_continue() {

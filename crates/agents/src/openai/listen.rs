@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 /// Token counts follow the last word at once, or never.
 const COUNTS_FOLLOW: Duration = Duration::from_secs(3);
-/// The end of the body stands right behind the end marker. When it is read, the connection can be used again.
+/// The end of the body follows right after the end marker. When it is read, the connection can be used again.
 const END_FOLLOWS: Duration = Duration::from_millis(20);
 /// Keep-alives and thoughts are not kept, but receiving them costs time and bandwidth.
 const LONGEST_BODY: u64 = 512 * 1024 * 1024;

@@ -37,7 +37,7 @@ pub enum BadProvider {
 }
 
 impl Provider {
-    /// `base_url` is what stands before `/chat/completions`; a query stays where it is. A header of the same name
+    /// `base_url` is the part before `/chat/completions`; a query stays where it is. A header of the same name
     /// replaces the one that the key makes.
     pub fn new<'a>(
         base_url: &str,

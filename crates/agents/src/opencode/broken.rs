@@ -36,7 +36,7 @@ fn listed(message: &str) -> Vec<String> {
     faults.lines().filter(|line| !line.starts_with(' ') && line.contains(" at line ")).map(str::to_owned).collect()
 }
 
-/// A value that is not as it should be: where it stands, and what was expected.
+/// A value that is not as it should be: its place, and what was expected.
 fn issue(issue: &Value) -> Option<String> {
     let message = expected(issue["message"].as_str()?);
     let place: Vec<String> = issue["path"].as_array().into_iter().flatten().map(step).collect();

@@ -25,7 +25,7 @@ const BACKLOG: usize = 4096;
 
 #[derive(Debug, Clone)]
 pub enum HubEvent {
-    /// A connection stands; what happened before it is not known.
+    /// A connection is open; what happened before it is not known.
     Connected,
     Event(Arc<ServerEvent>),
 }

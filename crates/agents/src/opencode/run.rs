@@ -131,7 +131,7 @@ pub async fn run_prompt(run: RunPrompt<'_>) -> PromptReport {
         Ended::Refused(failure) => (failed_verdict(failure), None, None),
         Ended::GaveUp(reason) => {
             let stop = stop_sessions(run.client, watch.sessions()).await;
-            // What cannot be read now is not there to be judged: the reason to give up stands anyway.
+            // What cannot be read now is not there to be judged: the reason to give up holds anyway.
             let messages = match stop {
                 StopOutcome::Unreachable => Vec::new(),
                 StopOutcome::Stopped | StopOutcome::StillRunning => {

@@ -42,7 +42,7 @@ impl Faults {
     }
 }
 
-/// A JSON value and where it stands.
+/// A JSON value and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Reading<'a> {
     value: &'a Value,

@@ -120,7 +120,7 @@ impl Asked<'_> {
         self.tier_order.iter().position(|name| name == tier)
     }
 
-    /// Where the tier of the table stands.
+    /// The place of the tier of the table.
     pub(super) fn table_place(&self) -> Option<usize> {
         self.table.and_then(|table| self.place(table))
     }
@@ -230,7 +230,7 @@ fn refusal(asked: &Asked<'_>, tiers: &[Placed], models: &[Standing]) -> String {
     }
 }
 
-/// What stands behind a name, in a few words.
+/// The evidence for a name, in a few words.
 pub(super) fn record(standing: &Standing) -> String {
     format!(
         "{} did {} of {} such tasks well ({:.0} %, at least {:.0} %)",

@@ -104,7 +104,7 @@ pub struct Availability {
     bars: Vec<(String, Bar)>,
 }
 
-/// What stands against a model now.
+/// A cooldown that applies to a model now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Barred<'a> {
     pub(super) scope: Scope,
@@ -154,7 +154,7 @@ impl Availability {
     }
 }
 
-/// What stands against one provider and its models now.
+/// The cooldowns of one provider and its models now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProviderBars<'a> {
     own: Option<&'a Bar>,
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(now.of("p", "m", 15).map(|barred| barred.bar.why.as_str()), Some("long"));
         assert_eq!(now.of("p", "m", 30), None);
         assert_eq!(now.of("q", "m", 5), None);
-        // Names that begin alike, in an order in which they do not stand.
+        // Names that begin alike, unsorted.
         for target in ["z", "p/m/x", "p-2", "a/b", "p/", "p/a"] {
             now.bar(target, bar(40, target));
         }

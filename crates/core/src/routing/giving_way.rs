@@ -105,7 +105,7 @@ pub(super) fn through_tier(
     Err(refused())
 }
 
-/// How the tier stands, by its own list.
+/// The status of the tier, by its own list.
 fn standing<'a>(question: &Question<'a>, tier: &str, terms: Terms<'_>, low: Low) -> Standing<'a> {
     let budget: &'a Budget = &question.advice.budget;
     let candidates = fitting(question, tier, terms);

@@ -214,7 +214,7 @@ impl<'a> Pool<'a> {
         self.question.advice.budget.preferred.contains_key(provider)
     }
 
-    /// Where a model stands before its points count.
+    /// The rank of a model before its points count.
     fn place(&self, place: u16, model: &Model) -> (u16, u16, Status) {
         let lacking = self.wants.iter().filter(|want| !has(model, **want)).count();
         let aside = if model.status == Status::Deprecated { Status::Deprecated } else { Status::Active };

@@ -51,7 +51,7 @@ pub fn set(origin: &str, text: &str, key: &str, value: &str) -> Result<Change, C
     let text = if before.as_ref() == Some(&after) {
         text.to_owned()
     } else if is_new {
-        // What such a text holds are comments, and they are meant to stand above the settings.
+        // What such a text holds are comments, and they belong above the settings.
         let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         document.set_trailing("");
@@ -78,7 +78,7 @@ fn without_line(error: ConfigError) -> ConfigError {
     }
 }
 
-/// Puts the value in its place, with the comment that stands behind the old one; gives back the old value.
+/// Puts the value in its place, with the comment behind the old one; returns the old value.
 fn replace(
     document: &mut DocumentMut,
     origin: &str,

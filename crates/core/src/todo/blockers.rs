@@ -17,7 +17,7 @@ pub enum BlockerState {
     Marked(char),
     Missing,
     NotAnId,
-    /// It stands on several lines.
+    /// It is on several lines.
     Ambiguous {
         lines: Vec<usize>,
     },

@@ -47,7 +47,7 @@ impl fmt::Display for Checkbox {
     }
 }
 
-/// A line's box, and where it stands.
+/// A line's box, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opening {
     pub indent: usize,

@@ -48,7 +48,7 @@ impl Edited {
 }
 
 impl Document {
-    /// Sets a field where it stands, or adds it behind the last word of the line.
+    /// Sets a field in its place, or adds it behind the last word of the line.
     pub fn set_field(&self, id: &TaskId, field: Field, value: &str) -> Result<Edited, EditError> {
         if !field.accepts(value) {
             return Err(EditError::BadValue { field, value: value.to_owned() });

@@ -1,4 +1,4 @@
-//! The shape of a file: under which headings a line stands, and in which list item.
+//! The shape of a file: the headings above a line, and its list item.
 //!
 //! Read from top to bottom, a line at a time.
 

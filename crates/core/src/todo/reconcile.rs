@@ -31,7 +31,7 @@ pub enum Difference {
         line: usize,
         checkbox: Checkbox,
     },
-    /// The id stands on several lines, so nothing can be compared.
+    /// The id is on several lines, so nothing can be compared.
     Ambiguous {
         id: TaskId,
         lines: Vec<usize>,

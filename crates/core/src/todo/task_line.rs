@@ -48,7 +48,7 @@ impl TaskLine {
         self.fields.iter().filter(move |found| found.field == field).map(|found| found.value.as_str())
     }
 
-    /// The last value of a field: prose comes first, and fields stand behind it.
+    /// The last value of a field: prose comes first, and fields follow it.
     #[must_use]
     pub fn value(&self, field: Field) -> Option<&str> {
         self.values(field).last()
@@ -70,7 +70,7 @@ impl TaskLine {
         self.value(Field::Reference)?.strip_prefix("GH#")?.parse().ok()
     }
 
-    /// The heading that the line stands under.
+    /// The heading above the line.
     #[must_use]
     pub fn section(&self) -> Option<&str> {
         self.sections.last().map(String::as_str)

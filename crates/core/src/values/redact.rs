@@ -52,7 +52,7 @@ pub fn committed_secret(line: &str) -> Option<&'static str> {
     })
 }
 
-/// An address without what stands before its `@`.
+/// An address without the part before its `@`.
 #[must_use]
 pub fn redact_address(address: &str) -> String {
     match (address.find("://"), address.rfind('@')) {

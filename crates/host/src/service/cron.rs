@@ -1,6 +1,6 @@
 //! An entry in the crontab of a user, between two lines that mark it as ours.
 //!
-//! Invariant: whatever stands outside of our own block is kept byte for byte; it need not even be text.
+//! Invariant: whatever is outside of our own block is kept byte for byte; it need not even be text.
 
 use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, runs_shuntyard, sayable};
 
@@ -29,7 +29,7 @@ pub fn block(service: &Service) -> Result<String, Unsayable> {
 }
 
 /// For the shell, through cron, which ends a command at a percent sign without a backslash before it. The backslash
-/// stands outside of the quotes, so that it is harmless where cron leaves it to the shell. Crons differ in what they do
+/// is outside of the quotes, so that it is harmless where cron leaves it to the shell. Crons differ in what they do
 /// to two backslashes, so a path with one is refused.
 fn quoted(value: &str) -> Result<String, Unsayable> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:,@".contains(letter);

@@ -1,4 +1,4 @@
-//! What the event log contains about a job: what kind it is, who does it and how it stands. Never what it was asked or
+//! What the event log contains about a job: what kind it is, its worker and its state. Never what it was asked or
 //! what it answered, because that is forgotten with the job and the log is not.
 
 use super::{event, row, script::Script};

@@ -1,5 +1,5 @@
 //! Which variables hold a secret, and a catalogue without their values. A configuration can put a variable anywhere,
-//! also where an identifier or a name stands, and a catalogue is stored and shown.
+//! also in place of an identifier or a name, and a catalogue is stored and shown.
 
 use shuntyard_core::{
     ModelRef,

@@ -1,4 +1,4 @@
-//! Who stands behind whom.
+//! Which members support which position.
 //!
 //! In the last round a member supports another when it names it in `agree_with`, unless that one changed its position
 //! in the same round, because the position agreed to is then withdrawn; or when both give the same position word for
@@ -10,7 +10,7 @@ use super::{Answer, Contribution, Round, Standing};
 use crate::compare::Label;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the positions stand after the last of these rounds; `None` without an answer in it.
+/// The support of each position after the last of these rounds; `None` without an answer in it.
 #[must_use]
 pub fn standing(rounds: &[Round]) -> Option<Standing> {
     let (last, _) = rounds.split_last()?;
@@ -75,7 +75,7 @@ fn supports(answer: &Answer, other: Label, present: &BTreeMap<Label, &Answer>) -
         || now.is_some_and(|now| words(&now.position) == words(&answer.position))
 }
 
-/// The wording alone, in order: `Yes.` is `yes`, and `not` makes a difference. Without any word, as it stands.
+/// The wording alone, in order: `Yes.` is `yes`, and `not` makes a difference. Without any word, unchanged.
 fn words(position: &str) -> Vec<String> {
     let words = position.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<String> = words.map(str::to_lowercase).collect();

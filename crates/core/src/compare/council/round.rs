@@ -1,4 +1,4 @@
-//! One round of a council: the answer of each member, and how the positions stand after it.
+//! One round of a council: the answer of each member, and the support of each position after it.
 
 use super::Answer;
 use crate::compare::{Fault, Label};

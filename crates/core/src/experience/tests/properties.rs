@@ -90,7 +90,7 @@ fn with(tallies: &[Tally], more: Tally) -> Vec<Tally> {
     all
 }
 
-/// Where a tier stands; what is not in the order is nowhere.
+/// The place of a tier; what is not in the order has none.
 fn place(tier: &str) -> Option<usize> {
     TIERS.iter().position(|other| *other == tier)
 }

@@ -188,7 +188,7 @@ fn unit(text: &str) -> &str {
         .map_or("  ", |indent| if indent.starts_with('\t') { "\t" } else { indent })
 }
 
-/// How far comments reach that stand on the line that goes on here.
+/// How far comments reach that are on the line that goes on here.
 fn same_line(text: &str) -> usize {
     let reach = trivia(text, Reach::Line);
     text[..reach].trim_end_matches([' ', '\t']).len()

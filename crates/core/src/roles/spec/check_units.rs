@@ -17,7 +17,7 @@ pub struct Child {
     pub has_spec: bool,
 }
 
-/// Where a spec stands, which decides what may be in it.
+/// The place of a spec, which decides what may be in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'c> {
     Task {

@@ -84,7 +84,7 @@ fn replaced(document: &Document, section: Section<'_>, content: &str, ending: &s
     [head, first, ending, content, ending, ending, &text[next.start..]].concat()
 }
 
-/// Reads the edited file again: the same headings stand there with the same bytes below them.
+/// Reads the edited file again: the same headings are there with the same bytes below them.
 fn keeps_the_rest(before: &Document, edited: &str, title: &str, content: &str) -> bool {
     let after = Document::parse(edited);
     let wanted = plain_title(title);

@@ -116,7 +116,7 @@ impl Handoff {
         &self.document
     }
 
-    /// Where a field stands; usually once.
+    /// The lines of a field; usually one.
     #[must_use]
     pub fn lines(&self, field: Field) -> &[usize] {
         self.fields.iter().find(|(found, ..)| *found == field).map_or(&[], |(_, lines, _)| lines)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// What a model answers when no kind of task fits.
 const OTHER: &str = "other";
-/// Characters of the text that are shown: what is wanted stands at its beginning or its end.
+/// Characters of the text that are shown: the request is at its beginning or its end.
 const HEAD: usize = 6000;
 const TAIL: usize = 2000;
 

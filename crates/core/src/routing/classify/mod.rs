@@ -63,7 +63,7 @@ pub fn hard_mark(text: &str, config: &Config) -> Option<String> {
     })
 }
 
-/// How one kind of task stands with a text.
+/// The score of one kind of task for a text.
 #[derive(Debug)]
 struct Standing<'a> {
     task_type: &'a str,

@@ -27,7 +27,7 @@ enum Ending {
     Any,
 }
 
-/// What stands between a part and the one before it.
+/// The text between a part and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     Nothing,
@@ -77,7 +77,7 @@ impl Phrase {
         (self.parts.len(), self.points, &self.parts)
     }
 
-    /// The places of its words where it stands first, of those where no word is `taken`. What takes points away
+    /// The places of its words where it occurs first, of those where no word is `taken`. What takes points away
     /// looks at all words.
     pub(super) fn find(&self, words: &Words<'_>, taken: &[bool]) -> Option<Vec<usize>> {
         let first = self.parts.first()?;

@@ -10,7 +10,7 @@ use crate::settings::Classifier;
 use crate::values::Sign;
 use std::collections::BTreeSet;
 
-/// What is asked stands at the beginning or at the end, and what lies between is material. So no more than this many
+/// The request is at the beginning or at the end, and what lies between is material. So no more than this many
 /// bytes from either side are looked at, which also bounds the time for a text of any size.
 const HEAD: usize = 4 * 1024;
 const TAIL: usize = 2 * 1024;

@@ -19,7 +19,7 @@ pub(super) struct Probe {
     base: Table,
 }
 
-/// Puts a value into what stands at a setting's place.
+/// Puts a value at a setting's place.
 type Wrap<'a> = &'a dyn Fn(Value) -> Value;
 
 impl Probe {

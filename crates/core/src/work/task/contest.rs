@@ -109,7 +109,7 @@ pub struct EntryWork {
     pub lines: u64,
 }
 
-/// How it stands with one entry.
+/// The state of one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub id: TaskId,

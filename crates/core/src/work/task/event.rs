@@ -201,7 +201,7 @@ pub enum Effect {
     Notify { notice: Notice, detail: String },
     /// Records the evidence as an outcome of the model that did the work.
     Learn { good: bool, failure: Option<Failure> },
-    /// Writes into the repository's TODO.md how it stands.
+    /// Writes its state into the repository's TODO.md.
     Mark { done: bool },
     /// Removes its worktree, as far as nothing is lost by that.
     Tidy,

@@ -27,7 +27,7 @@ use std::{collections::BTreeMap, fmt};
 /// One model, ready to be asked.
 #[derive(Clone)]
 pub struct Access {
-    /// What stands before `/chat/completions`, without a slash at its end.
+    /// The part before `/chat/completions`, without a slash at its end.
     pub base_url: String,
     /// `None` for a provider that wants none.
     pub key: Option<SecretString>,

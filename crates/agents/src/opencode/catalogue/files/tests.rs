@@ -1,4 +1,4 @@
-//! Tables for each kind of source, on a scratch home. A marker stands wherever a key may stand; it must
+//! Tables for each kind of source, on a scratch home. A marker is wherever a key may be; it must
 //! not be found in anything that comes out.
 
 mod access;

@@ -92,7 +92,7 @@ proptest! {
         prop_assert_eq!(titles(&text), titles(&edited));
         // Once more changes nothing.
         prop_assert_eq!(set_section(&edited, "Scope", &content), Ok(edited.clone()));
-        // What stands there may be set to itself.
+        // The content may be set to itself.
         prop_assert_eq!(set_section(&edited, "Scope", said), Ok(edited.clone()));
     }
 
