@@ -49,7 +49,7 @@ pub(crate) fn error_as_answer(text: &str) -> Option<ErrorClass> {
     explains.then(|| by_status(code, rest))
 }
 
-/// A three-digit number of an error, standing alone.
+/// A three-digit number of an error, as a word of its own.
 fn status(text: &str) -> Option<u16> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     let code = digits.parse().ok().filter(|code| digits.len() == 3 && (400..600).contains(code))?;

@@ -34,7 +34,7 @@ pub struct NewOutcome {
     pub tier: Option<String>,
     /// `provider/model[@variant]`.
     pub model: String,
-    /// How it was gone about: the mode of a dispatch, or a word of the process that records it.
+    /// How the work was done: the mode of a dispatch, or a word of the process that records it.
     pub strategy: String,
     pub verdict: Verdict,
     /// Only for a failure; one without means that the model did not manage.

@@ -22,7 +22,6 @@ impl Complaint {
         Self { status: named_status(error).or_else(|| named_status(value)), message, words }
     }
 
-    /// The body of a refusal.
     pub(super) fn in_refusal(status: u16, body: &[u8]) -> Self {
         if let Ok(value) = serde_json::from_slice::<Value>(body) {
             return Self { status: Some(status), ..Self::in_answer(&value) };

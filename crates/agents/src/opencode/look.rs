@@ -38,7 +38,7 @@ pub(super) enum Look {
     Lost(ApiError),
 }
 
-/// Reads the state of the run from the server, and makes good what a lost event may have left undone.
+/// Reads the state of the run from the server, and handles what a lost event may have left undone.
 pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked, patience: Patience) -> Look {
     let messages = match run.client.run_messages(run.session, run.message).await {
         Ok(messages) => messages,

@@ -112,7 +112,7 @@ pub(super) struct Barred<'a> {
 }
 
 impl Availability {
-    /// Notes a bar; of several for one target the one that lasts longest counts.
+    /// Adds a cooldown; of several for one target the one that lasts longest counts.
     pub fn bar(&mut self, target: impl Into<String>, bar: Bar) {
         let target = target.into();
         match self.bars.binary_search_by(|(known, _)| known.cmp(&target)) {
@@ -127,12 +127,12 @@ impl Availability {
         }
     }
 
-    /// The bars as they are kept, by target.
+    /// The cooldowns as they are kept, by target.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Bar)> {
         self.bars.iter().map(|(target, bar)| (target.as_str(), bar))
     }
 
-    /// The bar on a model: its own before its provider's.
+    /// The cooldown of a model: its own before its provider's.
     pub(super) fn of(&self, provider: &str, model: &str, now: i64) -> Option<Barred<'_>> {
         self.of_provider(provider, now).of(model)
     }
@@ -165,7 +165,7 @@ pub(super) struct ProviderBars<'a> {
 }
 
 impl<'a> ProviderBars<'a> {
-    /// The bar on a model: its own before its provider's.
+    /// The cooldown of a model: its own before its provider's.
     pub(super) fn of(&self, model: &str) -> Option<Barred<'a>> {
         let own = || {
             let place = self.models.binary_search_by(|(target, _)| target[self.skip..].cmp(model)).ok()?;

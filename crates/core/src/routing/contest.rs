@@ -7,7 +7,6 @@ use crate::{
     settings::{self, micros},
 };
 
-/// A contest that was held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldContest {
     /// What it was about, for people.

@@ -34,7 +34,6 @@ impl Models {
         Self { decoded: OnceLock::new(), stored: Some(Stored { catalogue: catalogue.clone(), place, decode }) }
     }
 
-    /// Changes the map of models.
     pub fn edit<R>(&mut self, change: impl FnOnce(&mut BTreeMap<String, Model>) -> R) -> R {
         // Stored models are decoded first.
         let _: &BTreeMap<String, Model> = self;

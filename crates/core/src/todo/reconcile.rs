@@ -4,7 +4,6 @@
 use super::{Checkbox, Document, Field, TaskId, TaskLine};
 use std::collections::HashSet;
 
-/// A task as the store has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTask {
     pub id: TaskId,

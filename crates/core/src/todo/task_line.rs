@@ -43,7 +43,6 @@ pub struct FieldValue {
 }
 
 impl TaskLine {
-    /// All values of a field.
     pub fn values(&self, field: Field) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(move |found| found.field == field).map(|found| found.value.as_str())
     }

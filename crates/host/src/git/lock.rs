@@ -43,7 +43,7 @@ impl Git {
         take().map_err(|source| GitError::Lock { path: path.clone(), source })
     }
 
-    /// The same git with the repository's lock in the hands of every call. The lock is held for as long as this lives.
+    /// The same git with the repository's lock held by every call. The lock is held for as long as this lives.
     pub(super) fn locked(&self, repository: &Path) -> Result<Self, GitError> {
         let lock = self.lock(repository)?;
         Ok(Self { hold: Some(Hold::of(lock.file)), ..self.clone() })

@@ -1,4 +1,4 @@
-//! The kernel's own word that something in a directory changed.
+//! Change events of the kernel for directories.
 //!
 //! Directories are watched and not files: a file may not exist yet, and one that is made anew is another file.
 

@@ -64,7 +64,7 @@ const HELD: &str = "
     SELECT EXISTS (SELECT 1 FROM task JOIN run ON run.task = task.id AND run.epoch = task.epoch
                    WHERE task.id = ? AND run.ended_at IS NULL) AS held";
 
-/// A renewal that comes late takes nothing back.
+/// A late renewal never shortens a lease.
 pub(super) const RENEW: &str = "
     UPDATE run SET progress_at = max(progress_at, ?), lease_until = max(lease_until, ?)
     WHERE task = ? AND epoch = ? AND ended_at IS NULL

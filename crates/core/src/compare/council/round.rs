@@ -20,7 +20,7 @@ pub struct Round {
     /// From 1.
     pub number: u32,
     pub answers: BTreeMap<Label, Contribution>,
-    /// Who gave up its position in this round, by its own word.
+    /// The members that gave up their positions in this round, by their own declaration.
     pub changed: Vec<Label>,
     pub standing: Option<Standing>,
 }

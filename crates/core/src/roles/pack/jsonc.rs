@@ -102,7 +102,6 @@ fn keyed(key: &str, value: Value) -> Value {
     Value::Object([(key.to_owned(), value)].into_iter().collect())
 }
 
-/// The object at a key.
 fn within<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o Object<'t>>, JsoncError> {
     match property(object, key)?.map(|found| &found.value) {
         None => Ok(None),

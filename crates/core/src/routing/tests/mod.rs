@@ -246,7 +246,7 @@ fn what_is_to_be_left_alone_waits_until_all_do() {
     assert_eq!(waits.why, "left alone for another 1m: test");
     world.bar("local", now + 90_000_000);
     assert_eq!(mine(&world).model.to_string(), "openai/gpt-6-sol");
-    // A bar that has ended is none.
+    // A cooldown that has ended is none.
     world.bar("openai", now - 1);
     assert_eq!(mine(&world).model.to_string(), "openai/gpt-6-sol");
     world.bar("openai", now + 30_000_000);

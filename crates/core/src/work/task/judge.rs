@@ -1,6 +1,6 @@
 //! Whether the evidence shows that the work is done.
 //!
-//! Invariant: no diff, a verify that is red or was not run, a secret, a conflict that was left standing,
+//! Invariant: no diff, a verify that is red or was not run, a secret, an unresolved conflict,
 //! a path that is not allowed, a claim that was tampered with or a changed parent checkout is never good, whatever the
 //! agent claims.
 

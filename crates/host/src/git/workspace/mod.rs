@@ -176,7 +176,7 @@ impl Workspace {
 }
 
 impl Git {
-    /// The same git, with the lock of the workspace at this place in the hands of every call.
+    /// The same git, with the lock of the workspace at this place held by every call.
     fn holding(&self, directory: &Path) -> Self {
         Self { hold: Some(Hold::by_call(admin_of(directory).join("lock"))), ..self.clone() }
     }

@@ -1,4 +1,4 @@
-//! Random worlds: catalogues, settings, bars and requests, with more nonsense in them than users manage.
+//! Random worlds: catalogues, settings, cooldowns and requests, with more nonsense in them than users manage.
 
 use crate::{
     ModelRef, Nano,
