@@ -328,7 +328,7 @@ fn failed_verdict(failure: Failure) -> Verdict {
         tool_calls: 0,
         unreported: false,
         usage: Usage::default(),
-        // Nothing was received of it; the session has its cost.
+        // Nothing was received of it; the session shows whether it cost anything.
         cost: None,
     }
 }
