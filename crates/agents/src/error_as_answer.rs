@@ -1,7 +1,7 @@
 //! A gateway that puts a provider's error into the mouth of the model: status 200, and the whole answer is the error.
 //!
 //! A model's text is never searched for error words. Only an answer that from its first character on is nothing but
-//! the error in one of the forms that gateways use is taken for one; whoever writes about errors is not.
+//! the error in one of the forms that gateways use is taken for one; a text about errors is not.
 
 use crate::provider_error::{by_status, by_words};
 use serde_json::Value;
@@ -49,7 +49,7 @@ pub(crate) fn error_as_answer(text: &str) -> Option<ErrorClass> {
     explains.then(|| by_status(code, rest))
 }
 
-/// A three-digit number of an error, standing alone.
+/// A three-digit number of an error, as a word of its own.
 fn status(text: &str) -> Option<u16> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     let code = digits.parse().ok().filter(|code| digits.len() == 3 && (400..600).contains(code))?;

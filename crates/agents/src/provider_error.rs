@@ -1,4 +1,4 @@
-//! How providers say that something went wrong, whoever hears it. Pure; the tables of tests are with the callers.
+//! How providers report errors, over either transport. Pure; the tables of tests are with the callers.
 //!
 //! Only error channels are read here, never a model's text.
 

@@ -1,4 +1,4 @@
-//! Posting a message to an address of the user's, signed, so that the receiver can tell who sent it.
+//! Posting a message to an address of the user's, signed, so that the receiver can verify the sender.
 
 use crate::web::install_tls;
 use sha2::{Digest as _, Sha256};

@@ -1,7 +1,8 @@
-//! What `docs/states.md` says about tasks is true of `step`.
+//! The description of tasks in `docs/states.md` is true of `step`.
 //!
-//! The table of moves stands between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard-core --test references` writes it anew;
-//! what stands around it is written by hand, and is looked through here for states that it forgets or invents.
+//! The table of moves is between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard-core --test references`
+//! writes it anew; the text around it is written by hand, and is checked here for states that it forgets or
+//! invents.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 

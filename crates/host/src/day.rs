@@ -1,4 +1,4 @@
-//! Days as people count them: in their time zone, from the hour at which they say that one begins. A day has 23, 24
+//! Days as people count them: in their time zone, from the hour at which a day begins for them. A day has 23, 24
 //! or 25 hours; what counts is when the next one begins.
 
 use jiff::{

@@ -27,9 +27,9 @@ pub fn spawn_detached(
 
 /// Makes this process the leader of a new session: no terminal can interrupt it or hang up on it any more.
 ///
-/// A leader cannot start another session. That is no failure where the one it leads has no terminal. (Its session is not
-/// compared with its process id: inside a container the session may have been started outside, where its id reads as zero,
-/// which rustix takes for impossible.)
+/// A leader cannot start another session. That is no failure where the one it leads has no terminal. (Its session is
+/// not compared with its process id: inside a container the session may have been started outside, where its id reads
+/// as zero, which rustix takes for impossible.)
 pub fn detach_self() -> io::Result<()> {
     match rustix::process::setsid() {
         Ok(_) => Ok(()),

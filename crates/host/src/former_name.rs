@@ -1,7 +1,8 @@
 //! Directories that the program made under its former name, Switchyard, and their move to the present name.
 //!
-//! Invariant: at each moment of a move, a name leads to the whole database or to nothing, so the next command finishes a
-//! move that was cut off. The former name of the data directory stays as a link, because the store has absolute paths.
+//! Invariant: at each moment of a move, a name leads to the whole database or to nothing, so the next command finishes
+//! a move that was cut off. The former name of the data directory stays as a link, because the store has absolute
+//! paths.
 
 use crate::paths::Paths;
 use std::fs::{self, File};
@@ -27,8 +28,8 @@ pub fn former_name(name: &str) -> String {
     name.replace(PRESENT, FORMER)
 }
 
-/// Moves the configuration and the data of the former name. Returns what to tell the user; nothing when there was nothing
-/// to do, which costs two looks at the file system.
+/// Moves the configuration and the data of the former name. Returns messages for the user; none when there was nothing
+/// to do, which costs two reads of the file system.
 pub fn adopt_directories(paths: &Paths) -> io::Result<Vec<String>> {
     let mut messages = Vec::new();
     if let Some(former) = former_directory(&paths.config_dir) {
@@ -50,7 +51,7 @@ pub fn adopt_directories(paths: &Paths) -> io::Result<Vec<String>> {
     Ok(messages)
 }
 
-/// The file that says that the repositories of a data directory's tasks still have the former name.
+/// The file that marks that the repositories of a data directory's tasks still have the former name.
 #[must_use]
 pub fn pending_mark(data_dir: &Path) -> PathBuf {
     data_dir.join(PENDING)
@@ -130,7 +131,7 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
 fn lock(directory: &Path) -> io::Result<Option<File>> {
     match File::open(directory) {
         Ok(file) => file.lock().map(|()| Some(file)),
-        // Moved since the look: whoever moved it has the lock under the other name.
+        // Moved since the check: the process that moved it has the lock under the other name.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let present = File::open(directory.with_file_name(PRESENT))?;
             present.lock().map(|()| Some(present))

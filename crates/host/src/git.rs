@@ -1,7 +1,7 @@
 //! The user's own git, run so that it can neither ask, nor page, nor hang.
 //!
-//! Invariant: every call ends when it makes no progress any more, with all that git started, and acts on the directory it
-//! was given whatever repository the environment points to, or on the one that it is bound to. What is held of its
+//! Invariant: every call ends when it makes no progress any more, with all that git started, and acts on the directory
+//! it was given whatever repository the environment points to, or on the one that it is bound to. What is held of its
 //! output is bounded.
 
 mod bound;
@@ -175,7 +175,7 @@ impl Git {
     }
 
     /// Commits everything that is not ignored, new and deleted files too; `None` when there is nothing to commit.
-    /// The commit is not signed: signing asks for a passphrase, and nobody is there to answer.
+    /// The commit is not signed: signing asks for a passphrase, and no person is there to answer.
     pub fn commit_all(&self, directory: &Path, message: &str, author: &Author) -> Result<Option<String>, GitError> {
         self.succeed(&within(directory, &["add", "--all"]))?;
         if self.answer(&within(directory, &["diff", "--cached", "--quiet", "--no-ext-diff"]))? {

@@ -86,7 +86,7 @@ pub fn run_guard(own: &Path, grace: Duration, command: OsString, args: Vec<OsStr
             alarms.wait_for_children(pause);
             ward.collect();
         });
-        // A child can be adopted after the last look at the process table; only this answer is final.
+        // A child can be adopted after the last read of the process table; only this answer is final.
         if ward.collect() == Children::None || Instant::now() >= give_up {
             return Ok(ward.code.unwrap_or(128 + crate::process::Signal::KILL.as_raw()));
         }

@@ -1,7 +1,7 @@
 //! The owner's side of the guard: starting a guarded command and ending it.
 //!
 //! Invariant: dropping the child, or dying, ends the command and all it started. Each guarded command carries a mark
-//! of its own in its environment, so that its processes are found even when someone kills the guard.
+//! of its own in its environment, so that its processes are found even when the guard is killed.
 
 use std::ffi::OsString;
 use std::io;

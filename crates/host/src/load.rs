@@ -1,6 +1,6 @@
 //! How busy this machine is, as numbers, and how much memory a process or a tree of them holds.
 //!
-//! Invariant: nothing is remembered between two questions, and what the system does not tell is absent, never zero.
+//! Invariant: nothing is remembered between two questions, and what the system does not report is absent, never zero.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -19,7 +19,7 @@ use portable as system;
 pub struct Load {
     /// Memory that new work could get without anything being pushed out, of all that there is.
     pub memory_available_percent: f64,
-    /// How much of the last ten seconds something waited for a processor. Where the system does not tell, the work
+    /// How much of the last ten seconds something waited for a processor. Where the system does not report it, the work
     /// that wants to run, in percent of the processors: that can be more than 100.
     pub cpu_pressure_percent: f64,
     pub cores: usize,
@@ -31,7 +31,7 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What the machine says at this moment; `None` when it does not tell.
+/// The load of the machine at this moment; `None` when it does not report it.
 #[must_use]
 pub fn load() -> Option<Load> {
     let cores = cores();

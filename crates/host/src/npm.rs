@@ -1,6 +1,6 @@
 //! Installing OpenCode with the user's own npm, so that their proxy and registry settings count.
 //!
-//! Invariant: `TARGET/VERSION` exists only when the binary in it has run and said that version. Everything before
+//! Invariant: `TARGET/VERSION` exists only when the binary in it has run and reported that version. Everything before
 //! that happens in a staging directory beside it, under a lock.
 
 mod binary;
@@ -30,7 +30,7 @@ pub fn installed_opencode(target_dir: &Path, version: &str) -> Option<PathBuf> {
 }
 
 /// Installs that version unless it is there, and returns its native binary. `variables` are set on top of npm's
-/// inherited environment; `progress` is told each step. Safe to call from two processes at once.
+/// inherited environment; `progress` gets each step. Safe to call from two processes at once.
 pub fn install_opencode(
     target_dir: &Path,
     version: &str,
@@ -94,7 +94,7 @@ fn lock(target_dir: &Path, progress: &mut dyn FnMut(&str)) -> Result<File, Insta
     }
 }
 
-/// What an installer left that was killed. The lock says that none is at work.
+/// What an installer left that was killed. The lock shows that none is at work.
 fn remove_abandoned(target_dir: &Path) {
     for entry in fs::read_dir(target_dir).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(STAGING) {

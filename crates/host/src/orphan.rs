@@ -22,7 +22,7 @@ pub fn become_subreaper() -> io::Result<()> {
 /// Kills and collects every child of this process, with all below it, that is not in `except`; returns the survivors.
 ///
 /// `except` must name every child that this process started itself and has not waited for: a child that is swept
-/// can no longer be waited for by whoever started it. No thread may start children meanwhile.
+/// can no longer be waited for by the code that started it. No thread may start children meanwhile.
 pub fn sweep_children(except: &[u32]) -> Vec<ProcessIdentity> {
     let own = std::process::id();
     let adopted = || {
@@ -30,7 +30,7 @@ pub fn sweep_children(except: &[u32]) -> Vec<ProcessIdentity> {
         children.map(|entry| entry.identity).filter(|child| !except.contains(&child.pid)).collect::<Vec<_>>()
     };
     let mut survivors = Vec::new();
-    // The end of an adopted process hands its own children to us, so one look is not enough.
+    // The end of an adopted process hands its own children to us, so one pass is not enough.
     for _ in 0..8 {
         let children = adopted();
         if children.is_empty() {

@@ -1,6 +1,6 @@
 //! Where this program keeps things, and how it writes what only its user may read.
 //!
-//! Invariant: this file reads no process environment: the caller says what the variables are.
+//! Invariant: this file reads no process environment: the caller passes the variables.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};

@@ -1,4 +1,4 @@
-//! The repository that a directory belongs to, found in the files alone: no program of anybody's is run for it.
+//! The repository that a directory belongs to, found in the files alone: no program is run for it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Running a command line that a person wrote, such as the tests that must pass, and keeping what it said.
+//! Running a command line that a person wrote, such as the tests that must pass, and keeping its output.
 //!
 //! Invariant: when [`Check::run`] returns, nothing that the command started is left, whether it ended by itself or by
 //! its deadline. What it prints can neither block it nor fill the disk, and only this user can read the log.

@@ -1,4 +1,4 @@
-//! How much room is left where a file would go.
+//! How much space is left where a file would go.
 
 use std::io;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! One reading of the operating system's process table, the same shape on every system.
 //!
-//! Invariant: nothing here is cached; an entry is what the system said when it was asked.
+//! Invariant: nothing here is cached; an entry is what the system reported when it was asked.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -33,6 +33,6 @@ pub(crate) struct Entry {
 pub(crate) struct Usage {
     /// On Linux with that of the children that it has waited for.
     pub(crate) processor: Duration,
-    /// Bytes that it read and wrote; 0 where the system does not tell.
+    /// Bytes that it read and wrote; 0 where the system does not report it.
     pub(crate) transferred: u64,
 }

@@ -1,4 +1,5 @@
-//! Reading a text file that someone else chose: a repository can carry a link to a device, and a user a file of any size.
+//! Reading a text file that another party chose: a repository can carry a link to a device, and a user a file of any
+//! size.
 //!
 //! Invariant: reading returns soon and holds at most the given number of bytes, whatever the path leads to. Links are
 //! followed, but only a regular file is read.
@@ -8,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// More than anyone writes by hand as configuration.
+/// More than a person writes by hand as configuration.
 pub const MOST_CONFIG_BYTES: u64 = 1024 * 1024;
 
 /// Each reason completes "cannot be read: …", and none quotes the file.

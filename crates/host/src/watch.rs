@@ -1,7 +1,7 @@
 //! Waiting until one of some files is written, made or deleted.
 //!
 //! Invariant: a change after the watch was made is never missed, also when it comes before the first wait or between
-//! two. Many changes may be told as one, and one may be told twice: whoever is woken looks for himself.
+//! two. Many changes may be reported as one, and one may be reported twice: the caller checks the files itself.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -25,8 +25,8 @@ enum Source {
 }
 
 impl FileWatch {
-    /// The files need not exist. To be called inside a runtime whose timer and input are on. Where the system tells
-    /// of no changes, as in a directory that does not exist or when all its watches are taken, the files are looked
+    /// The files need not exist. To be called inside a runtime whose timer and input are on. Where the system reports
+    /// no changes, as in a directory that does not exist or when all its watches are taken, the files are looked
     /// at again and again.
     pub fn new(files: &[PathBuf]) -> io::Result<Self> {
         tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
@@ -37,7 +37,7 @@ impl FileWatch {
         Ok(Self { source: Source::Polled(Polled::new(files)) })
     }
 
-    /// Returns soon after a change that no earlier call has told. Giving it up before its end loses nothing.
+    /// Returns soon after a change that no earlier call has reported. Giving it up before its end loses nothing.
     pub async fn changed(&mut self) {
         match &mut self.source {
             #[cfg(target_os = "linux")]

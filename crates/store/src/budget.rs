@@ -1,4 +1,4 @@
-//! The rules and periods of a budget, as rows: kept for whoever applies them.
+//! The rules and periods of a budget, as rows: the engine applies them.
 
 use crate::ledger::SpendKey;
 use shuntyard_core::Nano;

@@ -15,7 +15,7 @@ pub struct NewJob {
     pub order: JobOrder,
     /// The model that it was given to at the start; a batch has one for each target in its order instead.
     pub choice: Option<Choice>,
-    /// The worker whose line it stands in.
+    /// The worker whose line it is in.
     pub worker: Option<String>,
     pub at: i64,
 }
@@ -31,13 +31,13 @@ pub struct JobRecord {
     pub worker: Option<String>,
     /// Rises with every claim; who holds an older one can write nothing.
     pub epoch: i64,
-    /// How often whoever carried it out was lost: what kills them again and again is not begun for ever.
+    /// How often its executor died: a job that kills its executor again and again is not restarted for ever.
     pub deaths: u32,
-    /// Who is at work on it; nobody while it is not running.
+    /// The process that executes it; `None` while it is not running.
     pub owner: Option<Owner>,
-    /// The last dispatch that was at work for it, to be looked after when its owner dies.
+    /// The last dispatch that was at work for it, to be cleaned up when its owner dies.
     pub dispatch: Option<DispatchId>,
-    /// Of a workflow: the steps that are over. Of all: what was last heard. Null at first, and after its texts were
+    /// Of a workflow: the steps that are over. Of all: the latest progress. Null at first, and after its texts were
     /// forgotten.
     pub progress: Value,
     /// What came of it, once it is over; nothing after its texts were forgotten.
@@ -65,10 +65,10 @@ pub enum JobEnd {
     Over { state: JobState, result: Value },
     /// A workflow stops to be looked at.
     Paused { progress: Value },
-    /// Whoever carried it out is gone, and that is counted. It goes back to its old place, before all that have not
+    /// Its executor is gone, and that is counted. It goes back to its old place, before all that have not
     /// begun, to be claimed again.
     Lost { why: String },
-    /// Whoever carried it out had to end it. It is cancelled with the result when that was asked for, and otherwise
+    /// Its executor had to end it. It is cancelled with the result when that was asked for, and otherwise
     /// goes back to its old place too.
     CutOff { why: String, result: Value },
 }
@@ -78,7 +78,7 @@ pub enum JobEnd {
 pub enum CancelAsked {
     /// It had not begun, and is cancelled.
     Cancelled,
-    /// Whoever carries it out has to end it and say so.
+    /// Its executor has to end it and report that.
     Asked,
     /// It was over before.
     Over(JobState),

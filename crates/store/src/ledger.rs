@@ -94,7 +94,7 @@ pub enum Begun {
     },
 }
 
-/// An amount that somebody enters by hand.
+/// An amount that a person enters by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSpend {
     pub at: i64,

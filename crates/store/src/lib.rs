@@ -2,7 +2,7 @@
 //! OpenCode sessions, the server registry with its leases, which providers can answer, the ledger with
 //! its budget, what was learned from outcomes, tasks, jobs and their workers, and the event log.
 //!
-//! One trait, one contract. The store keeps what it is told and has no policy of its own; every
+//! One trait, one contract. The store keeps what it is given and has no policy of its own; every
 //! call is one transaction, and a change that others may wait for writes its event in that same
 //! transaction.
 
@@ -66,13 +66,13 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// Notes the OpenCode session that an attempt runs in, as soon as it exists.
     async fn set_attempt_session(&self, dispatch: DispatchId, ordinal: u32, session: &str) -> Result<()>;
 
-    /// Settles an attempt, and tells what it counts with. An end whose cost or usage is not known counts as at least
+    /// Settles an attempt, and returns what it counts with. An end whose cost or usage is not known counts as at least
     /// the reservation, which ends with it: no moment passes in which neither of them counts.
     ///
-    /// Told twice, the first status stands. A known cost replaces one that was not known, with its usage; otherwise the
-    /// higher cost and usage count, so that neither a repeat nor a late, smaller report changes what was spent. The
-    /// difference goes to the ledger, at the time of the first end. An end before the beginning, by a clock that was set
-    /// back, counts as one at the beginning.
+    /// Reported twice, the first status stands. A known cost replaces one that was not known, with its usage; otherwise
+    /// the higher cost and usage count, so that neither a repeat nor a late, smaller report changes what was spent. The
+    /// difference goes to the ledger, at the time of the first end. An end before the beginning, by a clock that was
+    /// set back, counts as one at the beginning.
     async fn finish_attempt(&self, dispatch: DispatchId, ordinal: u32, end: &AttemptEnd) -> Result<Settled>;
 
     /// Ends a dispatch. Ending it again changes nothing.
@@ -126,18 +126,18 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
 
     async fn leases(&self, server: ServerId) -> Result<Vec<Lease>>;
 
-    /// Keeps the newest look at a provider; one that is older than the kept one changes nothing. Only a
-    /// status that differs from the kept one is an event, so a repeat tells nothing. One that expires
+    /// Keeps the newest health check of a provider; one that is older than the kept one changes nothing. Only a
+    /// status that differs from the kept one is an event, so a repeat writes none. One that expires
     /// before it was made is a conflict.
     async fn put_health(&self, health: &HealthRecord) -> Result<()>;
 
-    /// The newest look at each provider, expired ones included, in order of their providers.
+    /// The newest health check of each provider, expired ones included, in order of their providers.
     async fn health(&self) -> Result<Vec<HealthRecord>>;
 
     /// Forgets what is known of one provider, or of all. What is gone already is no error.
     async fn forget_health(&self, provider: Option<&str>) -> Result<()>;
 
-    /// Leaves a target alone until a moment. Of several the one that ends last stands: another that
+    /// Keeps a cooldown of a target until a moment. Of several the one that ends last stands: another that
     /// ends no later, and so a repeat, changes nothing. One that ends before it begins is a conflict.
     async fn put_cooldown(&self, cooldown: &CooldownRecord) -> Result<()>;
 
@@ -155,7 +155,7 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// What all that run have reserved for a key. Each counts as one attempt.
     async fn reserved(&self, key: &SpendKey) -> Result<Spent>;
 
-    /// For each key and window what [`Store::spent`] and [`Store::reserved`] say, in one go.
+    /// For each key and window what [`Store::spent`] and [`Store::reserved`] return, in one go.
     async fn standings(&self, wanted: &[(SpendKey, i64, i64)]) -> Result<Vec<(Spent, Spent)>>;
 
     /// What was settled in a window, in order of the names; buckets are named by their beginnings. For
@@ -170,7 +170,7 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// by what was entered by hand while the event log has it. Of any other key, only what was spent in the window.
     async fn charged(&self, key: &SpendKey, from: i64, until: i64) -> Result<(Option<i64>, Spent)>;
 
-    /// Adds an amount that no attempt has spent, with an event. A negative cost takes back.
+    /// Adds an amount that no attempt has spent, with an event. A negative cost is a refund.
     async fn record_spend(&self, spend: &NewSpend) -> Result<()>;
 
     /// Reservations from before `before` whose attempt has ended or is not there, the oldest first. A
@@ -216,8 +216,8 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// are new.
     async fn record_outcomes(&self, outcomes: &[NewOutcome]) -> Result<u64>;
 
-    /// Replaces what the outcome of an attempt says, and returns it as it is now; of the last attempt of the dispatch
-    /// that has one when no ordinal is given. Nothing when there is no such outcome.
+    /// Replaces the content of the outcome of an attempt, and returns it as it is now; of the last attempt of the
+    /// dispatch that has one when no ordinal is given. Nothing when there is no such outcome.
     async fn judge_outcome(
         &self,
         dispatch: DispatchId,
@@ -250,7 +250,7 @@ pub trait Store: Jobs + Tasks + Contests + Debug + Send + Sync {
     /// Events after a position, the oldest first.
     async fn events_after(&self, after: i64, limit: u32) -> Result<Vec<Event>>;
 
-    /// A number that changes when anyone has written, this store included. It only compares with
+    /// A number that changes when any process has written, this store included. It only compares with
     /// earlier answers of the same store.
     async fn data_version(&self) -> Result<i64>;
 }

@@ -21,7 +21,7 @@ pub fn week(at: i64) -> i64 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewOutcome {
     pub at: i64,
-    /// The attempt that it is about. The same attempt has one outcome, whoever tells it how often.
+    /// The attempt that it is about. The same attempt has one outcome, however often it is reported.
     pub attempt: Option<(DispatchId, u32)>,
     pub task: Option<String>,
     pub batch: Option<String>,
@@ -34,10 +34,10 @@ pub struct NewOutcome {
     pub tier: Option<String>,
     /// `provider/model[@variant]`.
     pub model: String,
-    /// How it was gone about: the mode of a dispatch, or a word of whoever records it.
+    /// How the work was done: the mode of a dispatch, or a word of the process that records it.
     pub strategy: String,
     pub verdict: Verdict,
-    /// Only for a failure; one without says that the model did not manage.
+    /// Only for a failure; one without means that the model did not manage.
     pub failure_mode: Option<FailureMode>,
     pub error_class: Option<ErrorClass>,
     pub evidence: Evidence,
@@ -57,7 +57,7 @@ pub struct NewOutcome {
 }
 
 impl NewOutcome {
-    /// Whether it says something about what the model can do.
+    /// Whether it is evidence of what the model can do.
     #[must_use]
     pub fn counts(&self) -> bool {
         match self.verdict {
@@ -74,7 +74,7 @@ pub struct OutcomeRecord {
     pub outcome: NewOutcome,
 }
 
-/// A second look at an outcome. It replaces what the first one said.
+/// A second judgement of an outcome. It replaces the first one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     pub verdict: Verdict,

@@ -48,7 +48,7 @@ pub struct NewAttempt {
 }
 
 word_enum! {
-    /// Where a dispatch, or one attempt of it, stands.
+    /// The status of a dispatch, or of one attempt of it.
     pub enum RunStatus {
         Running = "running",
         Ok = "ok",
@@ -154,7 +154,7 @@ pub struct SessionRecord {
     /// Which database it lives in: a managed server's slot, or a user's server URL.
     pub home: String,
     pub directory: String,
-    /// The one model that this session speaks with.
+    /// The one model of this session.
     pub model: String,
     pub state: SessionState,
     pub used_at: i64,
@@ -166,7 +166,7 @@ word_enum! {
         Ready = "ready",
         /// Finishes what it has and takes nothing new.
         Draining = "draining",
-        /// Did not start, or was given up; `problem` says why.
+        /// Did not start, or was given up; `problem` has the reason.
         Failed = "failed",
     }
 }
@@ -209,7 +209,7 @@ word_enum! {
     }
 }
 
-/// What the newest look at a provider found.
+/// The result of the newest health check of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthRecord {
     pub provider: String,
@@ -219,11 +219,11 @@ pub struct HealthRecord {
     pub source: HealthSource,
     pub latency_ms: Option<u64>,
     pub checked_at: i64,
-    /// From then on it says nothing any more. Never before `checked_at`.
+    /// From then on it no longer counts. Never before `checked_at`.
     pub expires_at: i64,
 }
 
-/// A provider or a model that is left alone for a while, because it failed.
+/// A provider or a model that cools down for a while, because it failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CooldownRecord {
     /// `provider` or `provider/model`.

@@ -1,7 +1,7 @@
 //! Tasks, their runs and their batches, as values.
 //!
 //! A task changes only by [`TaskChange`]: the new task, its audit row, its run and what is to be done outside are
-//! written in one transaction, and only when nobody was faster.
+//! written in one transaction, and only when no other process was faster.
 
 use crate::{Owner, Reserve};
 use serde_json::Value;
@@ -52,13 +52,13 @@ pub struct RunRecord {
     pub tier: Option<String>,
     /// The machine that the claim was made on; only there can it be continued.
     pub host: String,
-    /// Its worker, once `started_at` is set; before, whoever is to start it.
+    /// Its worker, once `started_at` is set; before, the process that is to start it.
     pub worker: Option<Owner>,
     pub claimed_at: i64,
     pub started_at: Option<i64>,
     /// When its agent last showed a sign of life.
     pub progress_at: i64,
-    /// From then on anybody may take the task away from it.
+    /// From then on any process may reclaim the task.
     pub lease_until: i64,
     pub ended_at: Option<i64>,
     pub worktree: Option<String>,
@@ -80,7 +80,7 @@ pub struct NewRun {
     pub model: Option<String>,
     pub tier: Option<String>,
     pub host: String,
-    /// Who answers for it until its worker reports: whoever makes the claim.
+    /// The process that owns it until its worker reports: the one that makes the claim.
     pub worker: Option<Owner>,
     pub at: i64,
     pub lease_until: i64,
@@ -138,7 +138,7 @@ pub struct TaskChange {
 #[must_use = "a change that was not made must not be acted on"]
 pub enum Changed {
     Done(Box<TaskRecord>),
-    /// Somebody was faster. What is there now has to be read again.
+    /// Another process was faster. What is there now has to be read again.
     Stale,
     /// A claim for which there is no slot.
     NoSlot(Slot),

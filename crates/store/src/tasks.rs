@@ -1,4 +1,4 @@
-//! The contract about tasks: added, claimed, changed, and seen through.
+//! The contract about tasks: added, claimed, changed, and supervised.
 //!
 //! Every call is one transaction. A change of a task is refused when the caller did not see the newest one, and a run
 //! whose epoch is over can write nothing.
@@ -25,11 +25,11 @@ pub trait Tasks {
     async fn task_counts(&self, batch: Option<&str>) -> Result<PhaseCounts>;
 
     /// Writes a change with its audit rows (`task.<state>`, with the task's id as subject), its effects, and what
-    /// becomes of the run, in one transaction. Whoever depends on the task learns of it there too.
+    /// becomes of the run, in one transaction. The tasks that depend on it are updated there too.
     async fn change_task(&self, change: &TaskChange) -> Result<Changed>;
 
-    /// Notes progress of the run of this epoch, and lengthens its lease. False when the epoch is over: then whoever
-    /// asks must stop at once, and may write nothing more.
+    /// Notes progress of the run of this epoch, and lengthens its lease. False when the epoch is over: then the
+    /// caller must stop at once, and may write nothing more.
     async fn renew_run(&self, task: &TaskId, epoch: i64, progress_at: i64, lease_until: i64) -> Result<bool>;
 
     /// Notes something about the run of this epoch. False when the epoch is over, and then nothing is written.
@@ -60,10 +60,10 @@ pub trait Tasks {
     /// The tasks that depend on this one.
     async fn dependents(&self, id: &TaskId) -> Result<Vec<TaskId>>;
 
-    /// Takes effects that nobody else has taken, for `lease` microseconds; the oldest first.
+    /// Takes effects that no other process has taken, for `lease` microseconds; the oldest first.
     async fn take_effects(&self, now: i64, lease: i64, limit: u32) -> Result<Vec<EffectRecord>>;
 
-    /// An effect was performed. Told twice, the first time counts.
+    /// An effect was performed. Reported twice, the first time counts.
     async fn finish_effect(&self, id: i64, now: i64, result: &str) -> Result<()>;
 
     /// It could not be performed; not before `again_at` it is tried again, or never when that is `None`.

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     pub outcome: Result<(), Failure>,
-    /// What was said, also when the outcome is a failure.
+    /// The answer, also when the outcome is a failure.
     pub text: String,
     /// Present in every success of a request with a schema.
     pub structured: Option<Value>,
@@ -21,7 +21,7 @@ pub struct Answered {
     pub usage: Usage,
     /// False when something was begun whose tokens were never reported: then `usage` is a lower bound.
     pub usage_known: bool,
-    /// What the provider itself says that it charges.
+    /// The charge that the provider itself reports.
     pub cost: Option<Nano>,
     pub retries: u32,
     /// From the call to the first piece of an answer, reasoning included.
@@ -47,7 +47,7 @@ impl Account {
                 if let Some(cost) = cost {
                     self.cost = Some(self.cost.unwrap_or_default() + *cost);
                 }
-                // Counts of nothing for something that was said are no counts.
+                // Counts of zero for an answer with content are no counts.
                 self.unreported |= usage.total() == 0 && heard.may_be_billed();
             }
             None => self.unreported |= heard.may_be_billed(),

@@ -16,7 +16,7 @@ pub struct Ask<'a> {
     /// The model's id as the provider has it, without the provider's own name.
     pub model: &'a str,
     pub system: Option<&'a str>,
-    /// What was said before in the same conversation: nothing is kept between two requests.
+    /// The earlier messages of the same conversation: nothing is kept between two requests.
     pub earlier: &'a [Earlier<'a>],
     pub prompt: &'a str,
     /// They go with the first prompt of the conversation.

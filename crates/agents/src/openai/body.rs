@@ -95,7 +95,7 @@ pub(super) fn request_body(ask: &Ask<'_>, manner: Manner) -> Result<Vec<u8>, ser
     })
 }
 
-/// What we say ourselves must not be said twice: a provider may believe either.
+/// What we set ourselves must not be set twice: a provider may believe either.
 fn extra<'a>(ask: &Ask<'a>) -> BTreeMap<&'a str, &'a Value> {
     let is_ours = |name: &str| match name {
         "model" | "messages" | "stream" | "stream_options" => true,

@@ -1,4 +1,4 @@
-//! What a provider says when it refuses, in the many shapes in which providers say it. Pure.
+//! A provider's refusal, in the many shapes in which providers send it. Pure.
 
 use crate::provider_error::{by_status, by_words};
 use serde_json::Value;
@@ -10,7 +10,7 @@ pub(super) struct Complaint {
     pub(super) status: Option<u16>,
     /// As it came: not yet fit to be shown.
     pub(super) message: String,
-    /// Everything that it says, in lowercase, with and without underscores.
+    /// All its text, in lowercase, with and without underscores.
     pub(super) words: String,
 }
 
@@ -22,7 +22,6 @@ impl Complaint {
         Self { status: named_status(error).or_else(|| named_status(value)), message, words }
     }
 
-    /// The body of a refusal.
     pub(super) fn in_refusal(status: u16, body: &[u8]) -> Self {
         if let Ok(value) = serde_json::from_slice::<Value>(body) {
             return Self { status: Some(status), ..Self::in_answer(&value) };
@@ -92,7 +91,7 @@ fn told(error: &Value) -> (String, String) {
             .find(|text| !text.is_empty())
             .unwrap_or_default(),
     };
-    // Routers put what the provider behind them said here, and only generalities into the message.
+    // Routers put the message of the provider behind them here, and only generalities into the message.
     let behind = text("/metadata/raw");
     let said: Vec<&str> = [message.as_str(), behind.as_str()].into_iter().filter(|text| !text.is_empty()).collect();
     let mut said = said.join(": ");

@@ -60,7 +60,7 @@ mod tests {
             ("1.2e-05", Some(12_000)),
             ("1E2", Some(100_000_000_000)),
             ("\"0.25\"", Some(250_000_000)),
-            // No floating number of 64 bits tells these two apart.
+            // No floating number of 64 bits distinguishes these two.
             ("1234567.890123456", Some(1_234_567_890_123_456)),
             ("9007199.254740993", Some(9_007_199_254_740_993)),
             ("0.1234567890123456789012345678901234567890", Some(123_456_789)),

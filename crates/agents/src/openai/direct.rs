@@ -42,7 +42,7 @@ pub struct NoClient(#[source] reqwest::Error);
 impl Direct {
     pub fn new() -> Result<Self, NoClient> {
         install_tls();
-        // A proxy of the environment has nothing to say about this machine.
+        // A proxy of the environment does not apply to this machine.
         let local = builder().no_proxy().tls_certs_only(std::iter::empty()).build().map_err(NoClient)?;
         Ok(Self { local, remote: Arc::default() })
     }

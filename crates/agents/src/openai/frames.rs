@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 /// A whole long answer in one event still fits.
 pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
-/// Room that is kept for the next event; more is given back.
+/// Capacity that is kept for the next event; more is given back.
 const KEPT: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Frames {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Event<'a> {
     pub(super) data: &'a [u8],
-    /// Its own name says that it is an error.
+    /// Its own name marks it as an error.
     pub(super) is_error: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct TooLong;
 type Each<'a> = &'a mut dyn FnMut(Event<'_>) -> ControlFlow<()>;
 
 impl Frames {
-    /// Hands every event that is complete now to `each`, until it has heard enough.
+    /// Hands every event that is complete now to `each`, until it has enough.
     pub(super) fn push(&mut self, mut bytes: &[u8], each: Each<'_>) -> Result<ControlFlow<()>, TooLong> {
         while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let (piece, rest) = bytes.split_at(end);
@@ -67,7 +67,7 @@ impl Frames {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The stream has ended: what stands without its empty line is taken all the same.
+    /// The stream has ended: an event without its empty line counts all the same.
     pub(super) fn end(&mut self, each: Each<'_>) -> Result<(), TooLong> {
         let line = std::mem::take(&mut self.line);
         if self.take_line(&line, each)?.is_continue() {
@@ -105,7 +105,7 @@ impl Frames {
                 self.data.extend_from_slice(value);
             }
             b"event" => self.is_error = value == b"error",
-            // Comments, ids and whatever else there may be say nothing about the answer.
+            // Comments, ids and all other fields are no part of the answer.
             _ => {}
         }
         Ok(ControlFlow::Continue(()))

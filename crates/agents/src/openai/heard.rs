@@ -1,4 +1,4 @@
-//! What has been heard of an answer so far, event by event.
+//! What has been received of an answer so far, event by event.
 //!
 //! Invariant: it is bounded, whatever the provider sends; thoughts are noticed and not kept.
 
@@ -15,7 +15,7 @@ use std::{ops::ControlFlow, time::Instant};
 
 /// Far more than any model writes in one answer.
 pub(super) const LONGEST_TEXT: usize = 8 * 1024 * 1024;
-/// As much of a refusal or of a name as anybody reads.
+/// The most of a refusal or of a name that is kept.
 const LONGEST_NOTE: usize = 2048;
 
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(super) struct Heard {
 /// How far an exchange has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Stage {
-    /// Nothing that anybody would charge for.
+    /// Nothing that a provider would charge for.
     #[default]
     Nothing,
     Sent,

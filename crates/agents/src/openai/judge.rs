@@ -1,4 +1,4 @@
-//! Success or failure of an answer whose stream has ended, decided only by what was heard. Pure.
+//! Success or failure of an answer whose stream has ended, decided only by what was received. Pure.
 
 use super::{heard::Heard, structure};
 use crate::{

@@ -1,6 +1,6 @@
 //! Listens to the body of an answer to its end: a stream, or one piece of JSON from a provider that does not stream.
 //!
-//! What kind it is is told by its first byte: providers are careless with content types. Every wait is the
+//! The first byte shows its kind: providers are careless with content types. Every wait is the
 //! clock's, except after the answer is finished: then only its token counts are worth a moment.
 
 use super::{
@@ -19,9 +19,9 @@ use tokio::time::Instant;
 
 /// Token counts follow the last word at once, or never.
 const COUNTS_FOLLOW: Duration = Duration::from_secs(3);
-/// The end of the body stands right behind the end marker. When it is read, the connection can be used again.
+/// The end of the body follows right after the end marker. When it is read, the connection can be used again.
 const END_FOLLOWS: Duration = Duration::from_millis(20);
-/// Keep-alives and thoughts are not kept, but somebody has to pay for receiving them.
+/// Keep-alives and thoughts are not kept, but receiving them costs time and bandwidth.
 const LONGEST_BODY: u64 = 512 * 1024 * 1024;
 
 /// Why an exchange did not come to its end.

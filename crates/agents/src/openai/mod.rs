@@ -1,7 +1,7 @@
 //! The direct backend: asks an OpenAI-compatible provider itself, for prompts that need no agent.
 //!
-//! One wire shape, chat completions as a stream. As with OpenCode, nothing that a provider says about success
-//! is believed: an outcome is judged by what was heard, every wait has its own deadline, and what is kept of an
+//! One wire shape, chat completions as a stream. As with OpenCode, nothing that a provider claims about success
+//! is believed: an outcome is judged by what was received, every wait has its own deadline, and what is kept of an
 //! answer is bounded. A key is in no error, no debug output and no trace.
 
 mod adapt;

@@ -11,7 +11,7 @@ use reqwest::{
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 
-/// A shorter secret cannot be told from an ordinary word.
+/// A shorter secret cannot be distinguished from an ordinary word.
 const SHORTEST_SECRET: usize = 6;
 /// Not the usual mask: its word would hide the word that follows.
 const MASK: &str = "[key]";
@@ -37,7 +37,7 @@ pub enum BadProvider {
 }
 
 impl Provider {
-    /// `base_url` is what stands before `/chat/completions`; a query stays where it is. A header of the same name
+    /// `base_url` is the part before `/chat/completions`; a query stays where it is. A header of the same name
     /// replaces the one that the key makes.
     pub fn new<'a>(
         base_url: &str,

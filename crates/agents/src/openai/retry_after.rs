@@ -9,12 +9,12 @@ use jiff::{
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::time::{Duration, SystemTime};
 
-/// Longer than anybody waits; a larger number is a way to say never.
+/// Longer than any caller waits; a larger number means never.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 /// The two forms of an HTTP date that are out of use and still to be read.
 const OLD_DATES: [&str; 2] = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// The wait that the headers ask for. `None` when they ask for none, or in a way that nobody can read.
+/// The wait that the headers ask for. `None` when they ask for none, or in an unreadable way.
 pub(super) fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Finer than whole seconds, where a provider sends both.

@@ -3,7 +3,7 @@
 use serde_json::{Deserializer, Value};
 
 /// The value that the text holds: all of it, in a fence, or the first object in prose. Whether it fits is for the
-/// caller to say.
+/// caller to check.
 pub(super) fn find(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Ok(value) = serde_json::from_str(text) {

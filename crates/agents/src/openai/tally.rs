@@ -14,7 +14,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Reads the provider's `usage`; `None` when it says nothing.
+    /// Reads the provider's `usage`; `None` when it has no counts.
     pub(super) fn read(json: &str) -> Option<Self> {
         // A list would be read as the fields in their order.
         let is_object = json.trim_start().starts_with('{');
@@ -37,7 +37,7 @@ impl Tally {
         let total = counts.total_tokens.map(Count::get);
         // The prompt includes what was cached. More cached tokens than prompt tokens cannot be a part of them.
         let input = prompt.checked_sub(cache_read.saturating_add(cache_write)).unwrap_or(prompt);
-        // The completion includes the reasoning, except where the total tells that the two were added.
+        // The completion includes the reasoning, except where the total shows that the two were added.
         let are_added = total == Some(prompt.saturating_add(completion).saturating_add(reasoning));
         let output = if are_added { completion } else { completion.checked_sub(reasoning).unwrap_or(completion) };
         Some(Self { usage: Usage { input, output, reasoning, cache_read, cache_write }, cost })
@@ -72,7 +72,7 @@ mod tests {
             (json!({"prompt_tokens": 7, "completion_tokens": 3}), usage(7, 3, 0, 0, 0)),
             (details(200, 10), usage(800, 40, 10, 200, 0)),
             (details(1000, 50), usage(0, 0, 50, 1000, 0)),
-            // A provider that adds the reasoning to the completion says so by its total.
+            // A provider that adds the reasoning to the completion shows it by its total.
             (with(details(0, 10), "total_tokens", json!(1060)), usage(1000, 50, 10, 0, 0)),
             (with(details(0, 70), "total_tokens", json!(null)), usage(1000, 50, 70, 0, 0)),
             (details(3000, 0), usage(1000, 50, 0, 3000, 0)),

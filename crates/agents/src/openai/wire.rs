@@ -45,7 +45,7 @@ pub(super) struct Delta<'a> {
 }
 
 impl Delta<'_> {
-    /// Whether the model did anything here besides saying something.
+    /// Whether the model did anything here besides answering.
     pub(super) fn is_at_work(&self) -> bool {
         let thinks = [&self.reasoning, &self.reasoning_content];
         thinks.into_iter().flatten().any(Said::is_something)

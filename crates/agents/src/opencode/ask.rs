@@ -73,7 +73,7 @@ impl Asked {
         while let Some(first) = self.undecided.front() {
             let gone = match run.client.pending_permissions().await {
                 Ok(open) => open.iter().all(|open| open.id != first.id),
-                // A server that is lost is noticed by the look at it.
+                // A server that is lost is noticed by the next check.
                 Err(_) => false,
             };
             if !gone {
@@ -85,7 +85,7 @@ impl Asked {
         None
     }
 
-    /// Tells the server what was decided about the first request.
+    /// Sends the server the decision about the first request.
     pub(super) async fn decided(&mut self, run: &RunPrompt<'_>, decision: Decision) -> Result<(), GiveUp> {
         let (Some(approver), Some(pending)) = (run.approver, self.undecided.pop_front()) else { return Ok(()) };
         let allowed = decision.is_allowed();
@@ -144,7 +144,7 @@ impl Asked {
         what: &str,
     ) -> Result<(), GiveUp> {
         match reply {
-            // Not found: somebody else was quicker, or the run has moved on.
+            // Not found: another client was quicker, or the run has moved on.
             Ok(()) | Err(ApiError::NotFound(_)) => {
                 self.answered.insert(pending.id.clone());
                 if !self.warnings.contains(&done) {

@@ -5,14 +5,14 @@ use serde_json::Value;
 
 /// How OpenCode calls such refusals.
 const NAMES: [&str; 3] = ["ConfigJsonError", "ConfigInvalidError", "ConfigFrontmatterError"];
-/// Where the faults stand in a message that quotes the file.
+/// Where the faults are in a message that quotes the file.
 const FAULTS: (&str, &str) = ("--- Errors ---", "--- End ---");
-/// More than this of a list of faults helps nobody.
+/// More than this of a list of faults does not help.
 const MOST: usize = 3;
-/// How the only fault begins that is told in a line of its own and has no value in it.
+/// The beginning of the only fault that has a line of its own and no value in it.
 const BAD_REFERENCE: &str = "bad file reference: ";
 
-/// The file and what is wrong with it, when that is what a body says.
+/// The file and what is wrong with it, when a body reports that.
 pub(super) fn broken_configuration(body: &Value) -> Option<(String, String)> {
     let name = body["name"].as_str().filter(|name| NAMES.contains(name))?;
     let file = body.pointer("/data/path").and_then(Value::as_str).unwrap_or("its configuration").to_owned();
@@ -36,7 +36,7 @@ fn listed(message: &str) -> Vec<String> {
     faults.lines().filter(|line| !line.starts_with(' ') && line.contains(" at line ")).map(str::to_owned).collect()
 }
 
-/// A value that is not as it should be: where it stands, and what was expected.
+/// A value that is not as it should be: its place, and what was expected.
 fn issue(issue: &Value) -> Option<String> {
     let message = expected(issue["message"].as_str()?);
     let place: Vec<String> = issue["path"].as_array().into_iter().flatten().map(step).collect();

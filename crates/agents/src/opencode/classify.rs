@@ -1,4 +1,4 @@
-//! From what OpenCode and providers say to our error classes. Pure; tested by a table.
+//! From the errors of OpenCode and providers to our error classes. Pure; tested by a table.
 //!
 //! Only error channels are read here, never a model's text.
 
@@ -29,7 +29,7 @@ pub fn classify(error: &RunError) -> ErrorClass {
     }
 }
 
-/// The class of a provider that OpenCode is about to try again, from what its status says.
+/// The class of a provider that OpenCode is about to try again, from its status.
 #[must_use]
 pub fn classify_retry(message: &str, wait: Duration) -> ErrorClass {
     let text = message.to_lowercase();

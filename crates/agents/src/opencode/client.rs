@@ -119,7 +119,7 @@ impl Client {
         let (used, models) = tokio::try_join!(self.used_providers(), self.configured_models())?;
         let found = catalogue::connected(used, &models);
         if found.providers.is_empty() {
-            // Some servers tell it only in their other list.
+            // Some servers have it only in their other list.
             return Ok(self.full_catalogue().await?.connected());
         }
         Ok(found)
@@ -129,7 +129,7 @@ impl Client {
     pub async fn full_catalogue(&self) -> Result<Catalogue, ApiError> {
         let known = async {
             let known = self.http.get::<AllProviders>("provider", self.first_call()).await;
-            // An addition: a server without this list still says what it would use.
+            // An addition: a server without this list still reports what it would use.
             Ok(known.unwrap_or_default())
         };
         let (used, models, known) = tokio::try_join!(self.used_providers(), self.configured_models(), known)?;
@@ -228,7 +228,7 @@ impl Client {
         self.http.get("session/status", self.first_call()).await
     }
 
-    /// Starts a run and returns when the server says that it has ended, with its last message. The call may
+    /// Starts a run and returns when the server reports its end, with its last message. The call may
     /// break while the run goes on: what counts is what can be read afterwards.
     pub(super) async fn run(
         &self,

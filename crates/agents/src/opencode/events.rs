@@ -1,6 +1,6 @@
 //! One reader of the server's global event stream, shared by everything that runs on the server.
 //!
-//! The stream has no replay, so each new connection is announced, and whoever waits for something
+//! The stream has no replay, so each new connection is announced, and a caller that waits for something
 //! must then read the state again. A stream without a heartbeat is dead.
 
 use super::{
@@ -25,7 +25,7 @@ const BACKLOG: usize = 4096;
 
 #[derive(Debug, Clone)]
 pub enum HubEvent {
-    /// A connection stands; what happened before it is not known.
+    /// A connection is open; what happened before it is not known.
     Connected,
     Event(Arc<ServerEvent>),
 }
@@ -53,7 +53,7 @@ impl EventHub {
         self.sender.subscribe()
     }
 
-    /// Waits for the first connection. False when none stood in time; polling then carries the run.
+    /// Waits for the first connection. False when none came in time; polling then carries the run.
     pub async fn wait_connected(&self, patience: Duration) -> bool {
         let mut connected = self.connected.clone();
         tokio::time::timeout(patience, connected.wait_for(|stands| *stands)).await.is_ok_and(|found| found.is_ok())
@@ -96,7 +96,7 @@ async fn read_forever(
     }
 }
 
-/// Reads one connection to its end; tells whether it ever delivered anything.
+/// Reads one connection to its end; returns whether it ever delivered anything.
 async fn read_once(client: &Client, sender: &broadcast::Sender<HubEvent>, announce: &watch::Sender<bool>) -> bool {
     let response = match client.http().stream("global/event", CONNECT).await {
         Ok(response) => response,
@@ -121,7 +121,7 @@ async fn read_once(client: &Client, sender: &broadcast::Sender<HubEvent>, announ
                     drop(sender.send(HubEvent::Connected));
                 }
                 if let Some(event) = event.data.as_deref().and_then(parse) {
-                    // Nobody listening is no error: the stream is kept for the next prompt.
+                    // A missing listener is no error: the stream is kept for the next prompt.
                     drop(sender.send(HubEvent::Event(Arc::new(event))));
                 }
             }

@@ -39,7 +39,7 @@ pub enum GiveUp {
     Cancelled,
     /// The server answers, but not for this session.
     Unreadable(String),
-    /// The server can no longer be asked, with what it said last.
+    /// The server can no longer be asked, with its last message.
     ServerLost(String),
     PermissionStuck(String),
 }

@@ -66,7 +66,7 @@ impl Http {
         }
         let mut builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(5)).tcp_nodelay(true);
         if is_loopback(&base) {
-            // A proxy of the environment has nothing to say about this machine.
+            // A proxy of the environment does not apply to this machine.
             builder = builder.no_proxy();
         }
         if base.scheme() == "http" {
@@ -187,7 +187,7 @@ impl Http {
 /// Only the message that is meant for people; the rest of a body may hold keys.
 fn refusal_text(body: &serde_json::Value) -> String {
     let message = body.pointer("/data/message").or_else(|| body.pointer("/message"));
-    // A file that is quoted may have keys that nobody could tell from other words.
+    // A file that is quoted may have keys that cannot be distinguished from other words.
     let message =
         message.and_then(serde_json::Value::as_str).filter(|message| !message.contains("--- JSONC Input ---"));
     shuntyard_core::values::redact::redact(message.unwrap_or("no reason given"))

@@ -30,13 +30,13 @@ impl Failure {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub outcome: Result<Answer, Failure>,
-    /// What was said, also when the outcome is a failure.
+    /// The answer, also when the outcome is a failure.
     pub text: String,
     pub answered_by: Option<ModelRef>,
     pub tool_calls: u32,
     /// An answer had begun for which no tokens were reported: its cost cannot be known.
     pub unreported: bool,
-    /// What the messages of this run say of themselves; descendants are not part of it.
+    /// The usage that the messages of this run report; descendants are not part of it.
     pub usage: Usage,
     pub cost: Option<Nano>,
 }

@@ -13,7 +13,7 @@ pub const SERVE_ARGUMENTS: [&str; 5] = ["serve", "--port", "0", "--hostname", "1
 
 /// Where a program that a managed server starts finds what the variables were before we set them.
 pub const OUTER: &str = "SHUNTYARD_OUTER";
-/// Of our own settings those that say where things are, so that a tool of ours that is started there finds the same
+/// Of our own settings those that are paths, so that a tool of ours that is started there finds the same
 /// store. None of them is a secret.
 const PLACES: [&str; 2] = ["SHUNTYARD_DATA_DIR", "SHUNTYARD_CONFIG"];
 
@@ -32,7 +32,7 @@ pub fn server_environment(
     let user_content = variables.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT");
     let content = config_content(user_content.map(|(_, content)| content.as_str()));
     let mut set = |name: &str, value: String| {
-        // A password of the user's own server is for nobody that an agent starts.
+        // No program that an agent starts gets the password of the user's own server.
         let earlier = before(name).filter(|_| name != "OPENCODE_SERVER_PASSWORD");
         outer.insert(name.to_owned(), json!(earlier));
         variables.retain(|(existing, _)| existing != name);
@@ -52,8 +52,8 @@ pub fn server_environment(
     variables
 }
 
-/// The user's inline configuration with ours over it. Content that is not JSON is left alone, so that
-/// OpenCode itself says what is wrong with it.
+/// The user's inline configuration with ours over it. Content that is not JSON stays as it is, so that
+/// OpenCode itself reports what is wrong with it.
 fn config_content(user: Option<&str>) -> String {
     let parsed = match user.filter(|text| !text.trim().is_empty()) {
         None => Some(json!({})),

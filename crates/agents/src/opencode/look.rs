@@ -26,7 +26,7 @@ pub(super) enum Withdrawn {
     No,
 }
 
-/// What a look at the server shows.
+/// The result of a poll of the server.
 #[derive(Debug)]
 pub(super) enum Look {
     Ended(Vec<MessageWithParts>),
@@ -38,7 +38,7 @@ pub(super) enum Look {
     Lost(ApiError),
 }
 
-/// Reads the state of the run from the server, and makes good what a lost event may have left undone.
+/// Reads the state of the run from the server, and handles what a lost event may have left undone.
 pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked, patience: Patience) -> Look {
     let messages = match run.client.run_messages(run.session, run.message).await {
         Ok(messages) => messages,
@@ -52,7 +52,7 @@ pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mu
         Err(error) => return Look::Lost(error),
     };
     if running.contains_key(run.session) {
-        // Without events, what was stored since the last look is the sign of life.
+        // Without events, what was stored since the last poll is the sign of life.
         let stored = messages.iter().map(|message| 1 + message.parts.len()).sum();
         watch.on_look(stored, Instant::now());
         for (session, status) in running {
@@ -73,7 +73,7 @@ pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mu
     if answers(&messages, run.message) == 0 && watch.error().is_none() && may_begin {
         return Look::Unclear;
     }
-    // The status was read after the messages: one more look sees what was written in between.
+    // The status was read after the messages: one more read gets what was written in between.
     match run.client.run_messages(run.session, run.message).await {
         Ok(messages) => Look::Ended(messages),
         Err(error) => Look::Lost(error),
@@ -81,7 +81,7 @@ pub(super) async fn look_back(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mu
 }
 
 /// Finds children, permissions and questions whose events were lost. What cannot be read now is
-/// read at the next look.
+/// read at the next poll.
 async fn catch_up(run: &RunPrompt<'_>, watch: &mut Watch, asked: &mut Asked) -> Result<Withdrawn, GiveUp> {
     for session in watch.sessions().to_vec() {
         for child in run.client.children(&session).await.unwrap_or_default() {

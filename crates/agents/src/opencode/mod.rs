@@ -1,6 +1,6 @@
 //! The client for OpenCode's server.
 //!
-//! Nothing that the server says about success is believed: an outcome is judged by the messages that
+//! Nothing that the server claims about success is believed: an outcome is judged by the messages that
 //! are read back, the money by the session tree, and every wait has its own deadline.
 
 mod approve;

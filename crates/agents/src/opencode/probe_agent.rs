@@ -115,7 +115,7 @@ impl Client {
         Ok(listed.into_iter().map(AgentDetails::from).collect())
     }
 
-    /// Prompts an agent, and returns when the server says that it is done. No model is named.
+    /// Prompts an agent, and returns when the server reports that it is done. No model is named.
     pub async fn ask_agent(
         &self,
         session: &str,
@@ -136,7 +136,7 @@ impl Client {
         Ok(())
     }
 
-    /// What an agent that was asked in `session` has said there, or in the session that it was called in.
+    /// The text of an agent that was asked in `session`, from there, or in the session that it was called in.
     pub async fn said_by_agent(&self, session: &str, approach: Approach<'_>) -> Result<Option<Said>, ApiError> {
         let place = match approach {
             Approach::Leads => Some(session.to_owned()),

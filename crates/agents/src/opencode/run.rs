@@ -1,6 +1,6 @@
 //! One prompt on one session, from the request to the judged outcome.
 //!
-//! Every wait here ends: by an event, by a timer of the run, or by the regular look at the server
+//! Every wait here ends: by an event, by a timer of the run, or by the regular poll of the server
 //! that runs beside the event stream, because a stream can die and take its last event with it.
 
 use super::{
@@ -69,7 +69,7 @@ pub enum Progress {
         what: String,
         allowed: bool,
     },
-    /// Another model is asked; what was said until now is no part of the answer.
+    /// Another model is asked; the text until now is no part of the answer.
     Moved {
         to: String,
         why: String,
@@ -91,13 +91,13 @@ pub struct RunPrompt<'a> {
     pub client: &'a Client,
     pub hub: &'a EventHub,
     pub session: &'a str,
-    /// Chosen by us, so that the answer can be told from any other.
+    /// Chosen by us, so that the answer can be distinguished from any other.
     pub message: &'a str,
     pub body: &'a PromptBody,
     pub expect: Expect,
     pub shape: Shape,
     pub limits: RunLimits,
-    /// Who decides about permissions; without anybody the limits do.
+    /// Who decides about permissions; without an approver the limits do.
     pub approver: Option<&'a dyn Approver>,
     pub sink: &'a Sink,
     pub cancel: &'a CancellationToken,
@@ -131,7 +131,7 @@ pub async fn run_prompt(run: RunPrompt<'_>) -> PromptReport {
         Ended::Refused(failure) => (failed_verdict(failure), None, None),
         Ended::GaveUp(reason) => {
             let stop = stop_sessions(run.client, watch.sessions()).await;
-            // What cannot be read now is not there to be judged: the reason to give up stands anyway.
+            // What cannot be read now is not there to be judged: the reason to give up holds anyway.
             let messages = match stop {
                 StopOutcome::Unreachable => Vec::new(),
                 StopOutcome::Stopped | StopOutcome::StillRunning => {
@@ -285,7 +285,7 @@ async fn decision(deciding: &mut Deciding<'_>) -> Option<Decision> {
 }
 
 /// Takes the events that came with the answer and are still on their way: what they show belongs to it, and
-/// they tell whether it was the only step.
+/// they show whether it was the only step.
 async fn catch_events(run: &RunPrompt<'_>, watch: &mut Watch, events: &mut Receiver<HubEvent>) {
     let until = tokio::time::Instant::now() + EVENTS_FOLLOW;
     loop {
@@ -328,7 +328,7 @@ fn failed_verdict(failure: Failure) -> Verdict {
         tool_calls: 0,
         unreported: false,
         usage: Usage::default(),
-        // Nothing was seen of it; whether it cost anything is for the session to say.
+        // Nothing was received of it; the session shows whether it cost anything.
         cost: None,
     }
 }

@@ -53,8 +53,8 @@ pub async fn read_tree(client: &Client, root: &str) -> Result<TreeUsage, ApiErro
     tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| Err(ApiError::Deadline(client.address())))
 }
 
-/// The requests to models in these sessions from a moment on, in milliseconds since the Unix epoch: how many have ended,
-/// and how many were cut off and never reported.
+/// The requests to models in these sessions from a moment on, in milliseconds since the Unix epoch: how many have
+/// ended, and how many were cut off and never reported.
 pub async fn read_steps(client: &Client, sessions: &[String], since: i64) -> Result<Steps, ApiError> {
     let reading = async {
         let mut all = Steps::default();

@@ -228,7 +228,7 @@ pub enum ServerEvent {
         session: Option<String>,
         error: RunError,
     },
-    /// A user's or an assistant's message changed; the role tells whose.
+    /// A user's or an assistant's message changed; the role shows whose.
     Message {
         session: String,
         message: String,

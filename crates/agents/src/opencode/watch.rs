@@ -44,7 +44,7 @@ pub(super) struct Watch {
     part_kinds: HashMap<String, String>,
     open_tools: HashSet<String>,
     steps: HashSet<String>,
-    /// What each finished step cost, by its part: one may be told again.
+    /// What each finished step cost, by its part: one may be reported again.
     costs: HashMap<String, Nano>,
     /// Messages in which a tool was used: after such a step the model is asked once more.
     worked: HashSet<String>,
@@ -106,7 +106,7 @@ impl Watch {
         self.error.as_ref()
     }
 
-    /// How many messages and parts a look has found.
+    /// How many messages and parts a poll has found.
     pub(super) fn on_look(&mut self, stored: usize, now: Instant) {
         if stored > self.stored {
             // The prompt itself is the first; more than that is an answer.
@@ -117,7 +117,7 @@ impl Watch {
         }
     }
 
-    /// Steps that the root has begun, as far as events told.
+    /// Steps that the root has begun, as far as events reported.
     pub(super) fn steps(&self) -> usize {
         self.steps.len()
     }

@@ -186,7 +186,7 @@ fn a_step_is_not_begun_when_the_money_is_used_up() {
     let mut watch = Watch::new("ses_root", "msg_prompt", limits, now);
     watch.add_session("ses_child".into());
     assert_eq!(watch.on_event(&start("ses_root", "s1"), now, 0), Vec::new());
-    // Told twice, it was spent once.
+    // Reported twice, it was spent once.
     for _ in 0..2 {
         assert_eq!(watch.on_event(&cost("f1", "msg_a", 0.004), now, 0), Vec::new());
     }

@@ -1,5 +1,5 @@
 //! The catalogue from OpenCode's files beside that of a real server which was started with the same
-//! files: what is read without a server must be what a server would say.
+//! files: what is read without a server must be what a server would list.
 
 use serde_json::{Value, json};
 use shuntyard_agents::opencode::{

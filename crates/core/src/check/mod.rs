@@ -1,4 +1,4 @@
-//! What the types alone cannot say about a configuration: references between its tables, and ranges.
+//! What the types alone cannot check in a configuration: references between its tables, and ranges.
 
 mod agents;
 mod jobs;

@@ -1,8 +1,8 @@
-//! Who stands behind which label: a shuffled order for the first pass, and the reversed one for the second, so that
+//! The target of each label: a shuffled order for the first pass, and the reversed one for the second, so that
 //! each pair of answers is seen in both orders.
 //!
-//! A label belongs to a place, not to an answer: whoever prefers the first place or the letter A is caught alike. The
-//! map from labels to targets stays with us; a judge sees labels only.
+//! A label belongs to a place, not to an answer: a judge's preference for the first place or the letter A shows alike.
+//! The map from labels to targets stays with us; a judge sees labels only.
 
 use super::{
     Label,
@@ -55,7 +55,7 @@ impl Anonymous {
     }
 }
 
-/// Which target stands behind each label of one pass. It is written into reports, and never into a prompt.
+/// The target of each label of one pass. It is written into reports, and never into a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sheet {
     pub pass: Pass,

@@ -9,7 +9,7 @@ use crate::values::clean;
 /// A text to be quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Ours: it stands in the line that opens the quote.
+    /// Chosen by us: it is in the line that opens the quote.
     pub name: String,
     /// Ours too, as when the text was trimmed.
     pub note: Option<String>,

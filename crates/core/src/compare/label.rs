@@ -1,4 +1,4 @@
-//! The neutral name of an answer: one letter, which says nothing about who wrote it.
+//! The neutral name of an answer: one letter, which does not reveal its author.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Label(u8);
 
 impl Label {
-    /// As many answers can be told apart.
+    /// How many answers can have different labels.
     pub const MOST: usize = 26;
 
     #[must_use]

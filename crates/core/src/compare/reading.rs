@@ -1,5 +1,5 @@
 //! Reads typed values out of JSON that a model wrote. What does not fit becomes a fault with its place, and reading
-//! goes on, so that all faults are told at once.
+//! goes on, so that all faults are reported at once.
 
 use super::{Fault, Label};
 use crate::values::REPLACED;
@@ -7,7 +7,7 @@ use crate::values::{clean_line, clean_text};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// More faults than this tell nothing more.
+/// More faults than this add no information.
 const MOST_FAULTS: usize = 10;
 /// What is repeated of a wrong value.
 const SHOWN: usize = 40;
@@ -42,7 +42,7 @@ impl Faults {
     }
 }
 
-/// A JSON value and where it stands.
+/// A JSON value and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Reading<'a> {
     value: &'a Value,
@@ -85,10 +85,10 @@ impl<'a> Reading<'a> {
         Some(items.iter().enumerate().map(item).collect())
     }
 
-    /// A text that says something, cleaned and cut to `most` characters.
+    /// A text with content, cleaned and cut to `most` characters.
     pub(super) fn text(&self, most: usize, faults: &mut Faults) -> Option<String> {
         let text = self.any_text(most, faults)?;
-        // Signs in place of what could not be shown say nothing.
+        // Replacement characters are no content.
         if text.chars().all(|c| c.is_whitespace() || c == REPLACED) {
             faults.add(Fault::Blank { place: self.place.clone() });
             return None;

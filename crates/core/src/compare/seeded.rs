@@ -1,6 +1,6 @@
 //! Chance that the caller gives: the same seed is the same order and the same boundary, on every machine.
 
-/// Keeps what is drawn for one purpose from telling anything about another.
+/// Makes what is drawn for one purpose independent of another.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     Order = 1,

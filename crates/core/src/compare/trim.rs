@@ -1,4 +1,4 @@
-//! A budget of characters shared fairly: short texts stay whole, and the long ones give way alike.
+//! A budget of characters shared fairly: short texts stay whole, and long ones are cut to the same length.
 
 /// How many characters each text may keep, so that together they keep at most `budget`.
 ///
@@ -18,7 +18,7 @@ pub fn fair_shares(lengths: &[usize], budget: usize) -> Vec<usize> {
     shares
 }
 
-/// The first `most` characters, and what to tell about it when that is not all.
+/// The first `most` characters, and a note about the rest when that is not all.
 pub(super) fn trimmed(text: &str, most: usize) -> (String, Option<String>) {
     let length = text.chars().count();
     if length <= most {

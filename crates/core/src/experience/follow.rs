@@ -1,7 +1,7 @@
 //! Where a choice goes by experience, and why not where experience points. It is more careful than a recommendation,
 //! since the work is at stake:
 //!
-//! - below the tier of the table only work counts that somebody has looked at; that answers came is not enough, and it
+//! - below the tier of the table only work counts that was checked; that answers came is not enough, and it
 //!   must be as good as what the table's tier is known for;
 //! - the tier of the table keeps the work until it fails, or until a stronger one probably does better. What is
 //!   between the two is tried on the way up.
@@ -60,7 +60,7 @@ fn judged(asked: &Asked<'_>, tallies: &[Tally]) -> Vec<Placed> {
     judged
 }
 
-/// That a dear tier did well is no reason to leave a cheaper one which nobody has seen failing.
+/// A dear tier's success is no reason to leave a cheaper one that has not been seen failing.
 fn leaves_unseen(asked: &Asked<'_>, found: &Recommendation, tier: &str) -> bool {
     let Some(table) = asked.table.filter(|table| asked.place(tier) > asked.place(table)) else { return false };
     let own = found.tiers.iter().find(|standing| standing.name == table);
@@ -69,7 +69,7 @@ fn leaves_unseen(asked: &Asked<'_>, found: &Recommendation, tier: &str) -> bool 
 }
 
 /// The cheapest of those that qualify and are as good as the best that they are held against. Tiers on the way up to
-/// it that nobody knows come first: they are cheaper, and may do as well.
+/// it without outcomes come first: they are cheaper, and may do as well.
 fn best(asked: &Asked<'_>, judged: &[Placed]) -> Option<Recommended> {
     let table = asked.table_place();
     let entered = entered(asked, judged);
@@ -113,7 +113,7 @@ fn better<'a>(
 
 /// The stronger tier that probably does better: half of each range lies apart. It takes less than a proof, as giving
 /// work to a stronger tier costs money and no success, and what it does with it soon shows. One that has hardly
-/// failed is not surpassed by anybody.
+/// failed is not surpassed by any other.
 fn surpassed<'a>(asked: &Asked<'_>, judged: &'a [Placed], place: usize, standing: &Standing) -> Option<&'a Standing> {
     if !has_failed(asked.settings, standing) {
         return None;

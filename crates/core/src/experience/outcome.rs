@@ -1,4 +1,4 @@
-//! How a piece of work ended, and what that says about the model.
+//! How a piece of work ended, and what follows from it about the model.
 
 use crate::ErrorClass;
 use serde::{Deserialize, Serialize};
@@ -25,13 +25,13 @@ word_enum! {
         Logic = "LOGIC",
         /// Something has to happen first that the model cannot do.
         Blocked = "BLOCKED",
-        /// Nobody can say what was wanted.
+        /// The request does not determine what is wanted.
         Ambiguous = "AMBIGUOUS",
     }
 }
 
 impl FailureMode {
-    /// Whether it says anything about what the model can do.
+    /// Whether it is evidence of what the model can do.
     #[must_use]
     pub fn counts(self) -> bool {
         match self {
@@ -41,7 +41,7 @@ impl FailureMode {
     }
 
     /// What an error class means. A deadline that passed while a model was at work is the model's own; silence is
-    /// the provider's. `None`: somebody ended it, and nothing was learned.
+    /// the provider's. `None`: it was cancelled, and nothing was learned.
     #[must_use]
     pub fn of(class: ErrorClass, deadline: Deadline) -> Option<Self> {
         Some(match class {
@@ -81,7 +81,7 @@ impl fmt::Display for FailureMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deadline {
-    /// Nothing was heard for too long.
+    /// No event came for too long.
     Silence,
     /// The whole took too long.
     Whole,
@@ -91,13 +91,13 @@ word_enum! {
     /// What a verdict rests on.
     #[derive(PartialOrd, Ord)]
     pub enum Evidence {
-        /// An answer came. Whether it is any good, nobody has looked.
+        /// An answer came; its quality was not checked.
         Answered = "answered",
         /// The answer fits its schema, in form.
         Structured = "structured",
-        /// A person said so.
+        /// A person reported it.
         Reported = "reported",
-        /// Another model compared and said so.
+        /// Another model compared and decided.
         Judged = "judged",
         /// A command was run and showed it.
         Verified = "verified",

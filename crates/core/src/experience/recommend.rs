@@ -1,8 +1,8 @@
 //! Which tier to give a kind of task to, by what is known of it.
 //!
 //! A tier qualifies with enough samples and a good share of successes, and the cheapest tier that qualifies is
-//! recommended. The lower end of the range in which its true rate lies says how much that is worth. Whether a choice
-//! goes there is another question (see [`super::follow`]).
+//! recommended. The lower end of the range in which its true rate lies is the measure of how much that is worth.
+//! Whether a choice goes there is another question (see [`super::follow`]).
 
 use super::{
     Standing, Tally,
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// Rates that are equal on paper may differ by this much in a float.
 pub(super) const HAIR: f64 = 1e-6;
-/// Outcomes of which age has left less than one whole say nothing any more.
+/// Outcomes whose total weight has aged below one no longer count.
 const LEAST_WEIGHT: f64 = 1.0;
 
 /// What a recommendation is wanted for.
@@ -30,7 +30,7 @@ pub struct Asked<'a> {
     pub now: i64,
 }
 
-/// What experience says.
+/// The recommendation from experience.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommendation {
     #[serde(flatten)]
@@ -120,7 +120,7 @@ impl Asked<'_> {
         self.tier_order.iter().position(|name| name == tier)
     }
 
-    /// Where the tier of the table stands.
+    /// The place of the tier of the table.
     pub(super) fn table_place(&self) -> Option<usize> {
         self.table.and_then(|table| self.place(table))
     }
@@ -143,7 +143,7 @@ fn cheapest(asked: &Asked<'_>, tiers: &[Placed]) -> Option<Recommended> {
     })
 }
 
-/// Often enough to say something about it. Successes must not count here: one more of them would make a tier known,
+/// Often enough to draw a conclusion. Successes must not count here: one more of them would make a tier known,
 /// and with that a failing one.
 pub(super) fn has_failed(settings: &Patterns, standing: &Standing) -> bool {
     standing.failures >= u64::from(settings.samples)
@@ -230,7 +230,7 @@ fn refusal(asked: &Asked<'_>, tiers: &[Placed], models: &[Standing]) -> String {
     }
 }
 
-/// What stands behind a name, in a few words.
+/// The evidence for a name, in a few words.
 pub(super) fn record(standing: &Standing) -> String {
     format!(
         "{} did {} of {} such tasks well ({:.0} %, at least {:.0} %)",

@@ -23,11 +23,11 @@ pub struct Past {
     pub priced: u64,
 }
 
-/// What the policy says to one way of asking.
+/// The policy's answer to one way of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
     Model(String),
-    /// It gives such a request to nobody, and why.
+    /// It refuses such a request, and why.
     Refused(String),
 }
 
@@ -37,9 +37,9 @@ pub struct Share {
     pub runs: u64,
     /// What they did cost.
     pub cost_usd: f64,
-    /// How many of those that say something did succeed.
+    /// The share of successes among those that count.
     pub success_percent: Option<f64>,
-    /// The same under the policy; absent where the log cannot say.
+    /// The same under the policy; absent where the log does not determine it.
     pub policy_cost_usd: Option<f64>,
     pub policy_success_percent: Option<f64>,
 }
@@ -50,7 +50,7 @@ pub struct Replay {
     pub same: Share,
     /// Runs that it gives to another model with experience in such tasks: estimated by that experience.
     pub changed: Share,
-    /// Runs that it gives to a model without enough experience, or to nobody: not known.
+    /// Runs that it gives to a model without enough experience, or refuses: not known.
     pub unknown: Share,
     /// Each change, with how many runs it is about.
     pub changes: Vec<Change>,

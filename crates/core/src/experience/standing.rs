@@ -23,12 +23,12 @@ pub struct Tally {
     pub tier: String,
     /// `provider/model[@variant]`.
     pub model: String,
-    /// Only those that say something about the model.
+    /// Only those that count for the model.
     pub successes: u64,
     /// Successes that rest on proof.
     pub proven: u64,
     pub failures: u64,
-    /// Those that say nothing about the model.
+    /// Those that do not count for the model.
     pub uncounted: u64,
     pub cost: Nano,
     /// Runs whose cost is known.
@@ -101,7 +101,7 @@ pub struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counting {
     All,
-    /// Only those that somebody or something has looked at.
+    /// Only those that a person or a check has judged.
     Proven,
 }
 
@@ -185,8 +185,8 @@ fn standing(name: &str, sums: &Sums, counting: Counting) -> Standing {
 }
 
 impl Sums {
-    /// All outcomes; but when the last weeks are clearly worse or better than what was before, only those. Somebody
-    /// has changed the model then, and what it was able to do says nothing about what it is.
+    /// All outcomes; but when the last weeks are clearly worse or better than what was before, only those. The
+    /// model has changed then, and its earlier results are no evidence about it.
     fn counted(&self) -> Weighed {
         let (recent, older) = (self.recent, self.older);
         let (_, recent_lower, recent_upper) = range(recent.successes, recent.failures);

@@ -3,7 +3,7 @@
 use crate::values::redact::redact;
 use std::collections::BTreeSet;
 
-/// Words that say nothing about a task.
+/// Words that carry no meaning for a task.
 const EMPTY_WORDS: [&str; 44] = [
     "the", "and", "for", "with", "that", "this", "from", "into", "are", "was", "were", "has", "have", "had", "not",
     "but", "you", "your", "our", "its", "can", "could", "should", "would", "please", "will", "all", "any", "each",

@@ -4,7 +4,7 @@ use super::{Billing, Kind, Level, Line};
 use crate::routing::Budget;
 use crate::values::Urgency;
 
-/// What the lines that concern a request say. `tiers` are all tiers there are.
+/// The advice from the lines that concern a request. `tiers` are all tiers there are.
 #[must_use]
 pub fn advise<'a>(lines: &[Line], urgency: Urgency, tiers: impl Iterator<Item = &'a String> + Clone) -> Budget {
     let mut budget = Budget { is_set: !lines.is_empty(), ..Budget::default() };
@@ -51,7 +51,7 @@ fn degrade<'a>(budget: &mut Budget, line: &Line, told: String, tiers: impl Itera
         (Kind::Tier, _) => {
             budget.degraded.insert(line.key.name.clone(), told);
         }
-        // An allowance is there to be used; that it comes to its end is announced, and with the preference it is told.
+        // An allowance is there to be used; an alert announces its end, and with the preference the trace shows it.
         (Kind::Provider, Billing::Subscription) => {}
     }
 }

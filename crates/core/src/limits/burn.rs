@@ -1,7 +1,7 @@
 //! How fast a limit is being used, and when it will be used up.
 
 const MICROS_PER_HOUR: i128 = 3600 * 1_000_000;
-/// A rate over less than this says nothing.
+/// A rate over less than this is not meaningful.
 const SHORTEST: i64 = 60 * 1_000_000;
 
 /// So much in a time, to the thousandth: few requests a day are less than one an hour.

@@ -91,9 +91,9 @@ pub fn estimate(
 /// the guess counts as one more sample, and only upwards.
 ///
 /// The mean counts from the first sample on, because the guess takes every answer for a long one and refuses what
-/// there is room for. It is never undercut, because an agent's run takes many requests and the guess knows of one. The
-/// surplus fades, because a single cheap answer proves little and twenty prove much. A prompt that is itself dearer than
-/// all that came before (`floor`) sets the least.
+/// would fit within the limit. It is never undercut, because an agent's run takes many requests and the guess knows of
+/// one. The surplus fades, because a single cheap answer proves little and twenty prove much. A prompt that is itself
+/// dearer than all that came before (`floor`) sets the least.
 fn blend(by_prompt: &Estimate, history: &History, floor: Option<Nano>) -> Estimate {
     let parts = u64::from(history.samples) + 1;
     let cost = by_prompt.cost.map(|guess| {

@@ -124,7 +124,7 @@ pub struct Line {
     pub settled: i64,
     /// What runs now may come to.
     pub reserved: i64,
-    /// Attempts in the window whose cost nobody knows.
+    /// Attempts in the window of unknown cost.
     pub unknown: u64,
 }
 

@@ -1,11 +1,11 @@
-//! What people read when a limit has no room for a request. Example: "the overall daily limit is $0.0200 and stops at
+//! What people read when a request would exceed a limit. Example: "the overall daily limit is $0.0200 and stops at
 //! 95 % ($0.0190); $0.0062 is spent, $0.0100 is reserved by running requests, and this request is estimated at $0.0031
 //! (prompt size, no history yet)".
 
 use super::{Estimate, Kind, Line, Unit};
 use crate::Nano;
 
-/// Why `line` has no room, with what was settled and reserved when that was checked.
+/// Why a request exceeds `line`, with what was settled and reserved when that was checked.
 #[must_use]
 pub fn no_room(line: &Line, settled: i64, reserved: i64, estimate: &Estimate) -> String {
     let unit = line.unit;

@@ -41,8 +41,9 @@ impl<T: Copy + Ord> Amount<T> {
         }
     }
 
-    /// What a later report makes of it. An exact figure replaces one that was not known, upwards or downwards. Otherwise
-    /// the higher one counts: of two exact figures the lower was read too early, and what is seen later was spent.
+    /// What a later report makes of it. An exact figure replaces one that was not known, upwards or downwards.
+    /// Otherwise the higher one counts: of two exact figures the lower was read too early, and what is seen later was
+    /// spent.
     #[must_use]
     pub fn corrected(self, later: Self) -> Self {
         match (self, later) {
@@ -97,9 +98,9 @@ impl Shown {
     }
 }
 
-/// What several attempts in one session cost, of which only the sum is known: `settled` is what each was settled at, and
-/// an exact sum is divided in that proportion. Together they are exactly the sum. When the first is settled and the rest
-/// is divided anew, nothing changes, so a process that died in between is followed by one that ends the same way.
+/// What several attempts in one session cost, of which only the sum is known: `settled` is what each was settled at,
+/// and an exact sum is divided in that proportion. Together they are exactly the sum. When the first is settled and the
+/// rest is divided anew, nothing changes, so a process that died in between is followed by one that ends the same way.
 #[must_use]
 pub fn shared(sum: Amount<Nano>, settled: &[Nano]) -> Vec<Amount<Nano>> {
     let Some((last, earlier)) = settled.split_last() else { return Vec::new() };

@@ -1,5 +1,5 @@
 //! What others know and a decision takes into account: a contest's winner, an agent's own wish, experience,
-//! a text's looks, and the budget. Each is optional, and a missing one is said in the trace.
+//! the text's classification, and the budget. Each is optional, and the trace notes a missing one.
 
 use super::classify::Classified;
 use crate::ModelRef;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Advice {
-    /// What contests for such tasks say, for a request that names neither a model nor a tier.
+    /// The advice of contests for such tasks, for a request that names neither a model nor a tier.
     pub contest: Option<ContestAdvice>,
     pub agent: Option<AgentWish>,
     pub pattern: Option<Pattern>,
@@ -16,7 +16,7 @@ pub struct Advice {
     pub budget: Budget,
 }
 
-/// What contests for such tasks say.
+/// The advice of contests for such tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContestAdvice {
     /// `None` when no contest is clear and new enough to go by.
@@ -32,7 +32,7 @@ pub struct AgentWish {
     pub model: String,
 }
 
-/// What experience with such tasks says.
+/// The advice of experience with such tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pattern {
     /// The tier that it would be given to; `None` when experience is not enough to go by.
@@ -43,14 +43,14 @@ pub struct Pattern {
     pub propensity: Option<u32>,
 }
 
-/// What the budget says, each with its reason.
+/// The advice of the budget, each part with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Budget {
     /// Whether any limit is set at all.
     pub is_set: bool,
     /// Why nothing at all may be spent.
     pub closed: Option<String>,
-    /// Tiers that give way to the next cheaper one, as long as there is one.
+    /// Tiers that are downgraded to the next cheaper one, as long as there is one.
     pub degraded: BTreeMap<String, String>,
     /// Tiers that have nothing left.
     pub used_up: BTreeMap<String, String>,
@@ -60,12 +60,12 @@ pub struct Budget {
     pub exhausted: BTreeMap<String, String>,
     /// Providers that are paid for already, and come first.
     pub preferred: BTreeMap<String, String>,
-    /// What should be said although it changes nothing.
+    /// Notes for the trace that change nothing.
     pub notes: Vec<String>,
 }
 
 impl Budget {
-    /// Why a tier gives way, if it does.
+    /// Why a tier is downgraded, if it is.
     #[must_use]
     pub fn gives_way(&self, tier: &str) -> Option<&str> {
         self.used_up.get(tier).or_else(|| self.degraded.get(tier)).map(String::as_str)

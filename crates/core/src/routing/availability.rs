@@ -7,7 +7,7 @@ use crate::{ErrorClass, ModelRef};
 use std::{cmp::Ordering, fmt};
 
 word_enum! {
-    /// What the last look at a provider found.
+    /// The result of the last health check of a provider.
     pub enum HealthStatus {
         Available = "available",
         Unavailable = "unavailable",
@@ -18,7 +18,8 @@ word_enum! {
 }
 
 impl HealthStatus {
-    /// What a failure says of its provider; `None` when it says nothing, as with an answer that was cut off.
+    /// The status of a provider after a failure; `None` when the failure is no evidence, as with an answer that was cut
+    /// off.
     #[must_use]
     pub fn after(class: ErrorClass) -> Option<Self> {
         match class {
@@ -53,7 +54,7 @@ impl fmt::Display for HealthStatus {
 }
 
 impl Trigger {
-    /// Whether the whole provider is left alone, or only the model that failed: a key and an allowance belong
+    /// Whether the whole provider cools down, or only the model that failed: a key and an allowance belong
     /// to the account.
     #[must_use]
     pub fn scope(self) -> Scope {
@@ -87,7 +88,7 @@ impl Scope {
     }
 }
 
-/// A reason to leave a provider or a model alone until a moment.
+/// A cooldown of a provider or a model until a moment, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bar {
     /// Microseconds since the Unix epoch.
@@ -95,7 +96,7 @@ pub struct Bar {
     pub why: String,
 }
 
-/// Who is to be left alone now. Targets are `provider` or `provider/model`.
+/// What is cooling down now. Targets are `provider` or `provider/model`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Availability {
     /// In the order of their targets, so that one is found without putting its name together: a decision asks
@@ -103,7 +104,7 @@ pub struct Availability {
     bars: Vec<(String, Bar)>,
 }
 
-/// What stands against a model now.
+/// A cooldown that applies to a model now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Barred<'a> {
     pub(super) scope: Scope,
@@ -111,7 +112,7 @@ pub(super) struct Barred<'a> {
 }
 
 impl Availability {
-    /// Notes a bar; of several for one target the one that lasts longest counts.
+    /// Adds a cooldown; of several for one target the one that lasts longest counts.
     pub fn bar(&mut self, target: impl Into<String>, bar: Bar) {
         let target = target.into();
         match self.bars.binary_search_by(|(known, _)| known.cmp(&target)) {
@@ -126,12 +127,12 @@ impl Availability {
         }
     }
 
-    /// The bars as they are kept, by target.
+    /// The cooldowns as they are kept, by target.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Bar)> {
         self.bars.iter().map(|(target, bar)| (target.as_str(), bar))
     }
 
-    /// The bar on a model: its own before its provider's.
+    /// The cooldown of a model: its own before its provider's.
     pub(super) fn of(&self, provider: &str, model: &str, now: i64) -> Option<Barred<'_>> {
         self.of_provider(provider, now).of(model)
     }
@@ -153,7 +154,7 @@ impl Availability {
     }
 }
 
-/// What stands against one provider and its models now.
+/// The cooldowns of one provider and its models now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProviderBars<'a> {
     own: Option<&'a Bar>,
@@ -164,7 +165,7 @@ pub(super) struct ProviderBars<'a> {
 }
 
 impl<'a> ProviderBars<'a> {
-    /// The bar on a model: its own before its provider's.
+    /// The cooldown of a model: its own before its provider's.
     pub(super) fn of(&self, model: &str) -> Option<Barred<'a>> {
         let own = || {
             let place = self.models.binary_search_by(|(target, _)| target[self.skip..].cmp(model)).ok()?;
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(now.of("p", "m", 15).map(|barred| barred.bar.why.as_str()), Some("long"));
         assert_eq!(now.of("p", "m", 30), None);
         assert_eq!(now.of("q", "m", 5), None);
-        // Names that begin alike, in an order in which they do not stand.
+        // Names that begin alike, unsorted.
         for target in ["z", "p/m/x", "p-2", "a/b", "p/", "p/a"] {
             now.bar(target, bar(40, target));
         }

@@ -1,5 +1,5 @@
 //! Which earlier contest advises a choice: the newest clear one for the same kind of task, that of the same repository
-//! first. What is too old or too close advises nothing, and the trace says so.
+//! first. What is too old or too close gives no advice, and the trace notes it.
 
 use super::{ContestAdvice, Question};
 use crate::{
@@ -7,7 +7,6 @@ use crate::{
     settings::{self, micros},
 };
 
-/// A contest that was held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldContest {
     /// What it was about, for people.

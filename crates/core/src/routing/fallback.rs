@@ -1,6 +1,6 @@
-//! Where work goes when a model failed: sideways when nobody could have helped it, up when the model was too weak.
+//! Where work goes when a model failed: sideways when the provider was at fault, up when the model was too weak.
 //!
-//! The needs of the request, the allowed providers and the budget hold for every hop as for the first choice.
+//! The needs of the request, the allowed providers and the budget hold for every fallback as for the first choice.
 
 use super::{
     Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried,
@@ -25,7 +25,7 @@ use crate::{
 pub enum Exchange {
     /// Only what was routed in the first place.
     Routed,
-    /// The request said so.
+    /// The request asked for it.
     Asked,
 }
 
@@ -130,7 +130,8 @@ fn exhausted(why: String) -> RouteError {
     RouteError::Exhausted { why }
 }
 
-/// Models of the tiers that are asked for come first, in each of them; only then does any other stand in for one.
+/// Models of the tiers that are asked for come first, in each of them; only then does any other model substitute for
+/// one.
 const PASSES: [StandIns<'static>; 2] = [StandIns::Refused, StandIns::Allowed];
 
 /// Up, tier by tier.
@@ -144,7 +145,7 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
         return Err(exhausted(format!("tier {own} is not in `tier_order`, so none is known to be stronger")));
     };
     let weaker: Vec<ModelRef> = weaker.iter().flat_map(|tier| listed(config, tier)).collect();
-    // A stand-in has to be stronger than what failed, or it would be a step to the side.
+    // A substitute has to be stronger than what failed, or it would be a step to the side.
     let failed = tried.iter().filter(|tried| tried.trigger == Trigger::Capability);
     let strengths = failed.filter_map(|tried| question.catalogue.find(&tried.model).ok()).map(strength);
     let stronger_than = strengths.max().unwrap_or(-1);
@@ -152,7 +153,7 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
     for stand_ins in PASSES {
         reasons.clear();
         for tier in above {
-            // Giving way to a cheaper tier would lead back to where the work comes from.
+            // A downgrade to a cheaper tier would lead back to where the work comes from.
             if let Some(why) = question.advice.budget.gives_way(tier) {
                 reasons.push(format!("tier {tier}: gives way, {why}"));
                 continue;
@@ -181,7 +182,7 @@ fn equal(
     let again = |error: RouteError| exhausted(error.to_string());
     let terms = Terms { tried, weaker: &[], stand_ins: StandIns::Allowed, waiting: Waiting::Refused, ..Terms::FIRST };
     let named = || tag.is_none().then(|| tier_of(question.config, &before.model)).flatten();
-    // What stood in because of the budget may be of no tier; the tier that it stood in for is still what is wanted.
+    // A substitute chosen for the budget may be of no tier; the tier that it replaced is still what is wanted.
     if let Some(tier) = before.tier.clone().or_else(|| before.requested_tier.clone()).or_else(named) {
         let wish = hop(before, format!("another of tier {tier}"));
         return through_tier(question, &tier, wish, terms).map_err(again);
@@ -246,7 +247,7 @@ fn after(mut found: Resolution, passed: &[(&String, String)]) -> Resolution {
     found
 }
 
-/// Without what the place where it is said says already.
+/// Without the part that the surrounding message states already.
 fn in_short(error: RouteError) -> String {
     match error {
         RouteError::NothingFits { rejected, .. } => rejected,
@@ -262,7 +263,7 @@ fn hop(before: &Resolution, said: String) -> Wish {
         task_type: before.task_type.clone(),
         trace: Vec::new(),
         warnings: Vec::new(),
-        // A hop is no matter of chance.
+        // A fallback is never chosen at random.
         propensity: None,
     }
 }
@@ -281,7 +282,7 @@ fn joined(before: &Resolution, last: &Tried, mut found: Resolution) -> Resolutio
     found.requested_tier =
         before.requested_tier.clone().or_else(|| before.tier.clone()).filter(|tier| found.tier.as_ref() != Some(tier));
     found.reason = format!("{}; {moved}: {}", before.reason, found.reason);
-    // What was said before still belongs to the story, once.
+    // The earlier warnings stay in the result, once.
     let own = std::mem::replace(&mut found.warnings, before.warnings.clone());
     for warning in std::iter::once(moved).chain(own) {
         if !found.warnings.contains(&warning) {

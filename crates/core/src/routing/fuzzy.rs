@@ -52,7 +52,7 @@ pub(super) fn find(name: &str, catalogue: &Catalogue, policy: &Policy) -> Result
     }
 }
 
-/// A model that may be meant. Every look at thousands of ids costs, so their letters are collected once.
+/// A model that may be meant. Each comparison with thousands of ids costs, so their letters are collected once.
 struct Candidate<'a> {
     provider: &'a str,
     id: &'a str,
@@ -107,7 +107,7 @@ impl<'a> Query<'a> {
 
     /// How well a name with these letters matches.
     fn compare(&self, name: &str, own: impl FnOnce() -> Option<u64>) -> Option<Match> {
-        // A name that is shorter than the words together has no room for them.
+        // A name that is shorter than the words together cannot contain them.
         let has_room = name.len() >= self.length;
         let has_letters = || own().is_none_or(|own| self.letters & !own == 0);
         if has_room && has_letters() { self.compare_letters(name) } else { None }

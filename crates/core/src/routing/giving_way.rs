@@ -1,7 +1,7 @@
-//! Giving way: what the budget leaves of a tier.
+//! Downgrades: what the budget leaves of a tier.
 //!
 //! Invariants: a limit on money never leads to a model that costs as much as the tier that was asked for; what is
-//! taken from a cheaper tier is of that tier in every account; that it was the budget is said.
+//! taken from a cheaper tier is of that tier in every account; the result names the budget as the reason.
 
 use super::{
     Advice, Budget, Model, Question, Resolution, RouteError, Step, TraceStep,
@@ -21,7 +21,7 @@ enum Standing<'a> {
     Low { why: &'a str, whose: Whose, can_be_asked: bool },
     /// Nothing is left of it.
     Spent { why: &'a str },
-    /// None of its models is there and fits, whatever the budget says.
+    /// None of its models is there and fits, whatever the budget allows.
     Absent,
 }
 
@@ -39,7 +39,7 @@ struct Passed<'a> {
 }
 
 /// The tier, or the next cheaper one that the budget leaves and that has a model which fits. When no tier has, what is
-/// cheaper stands in; else what is only to be spared is asked; else it is refused.
+/// cheaper substitutes; else what is only to be spared is asked; else it is refused.
 pub(super) fn through_tier(
     question: &Question<'_>,
     asked: &str,
@@ -105,7 +105,7 @@ pub(super) fn through_tier(
     Err(refused())
 }
 
-/// How the tier stands, by its own list.
+/// The status of the tier, by its own list.
 fn standing<'a>(question: &Question<'a>, tier: &str, terms: Terms<'_>, low: Low) -> Standing<'a> {
     let budget: &'a Budget = &question.advice.budget;
     let candidates = fitting(question, tier, terms);
@@ -135,7 +135,7 @@ fn standing<'a>(question: &Question<'a>, tier: &str, terms: Terms<'_>, low: Low)
     }
 }
 
-/// The tier's own models that would do if money were no matter: their providers, and whether they are to be left alone.
+/// The tier's own models that would do if money were no matter: their providers, and whether they are cooling down.
 fn fitting<'a>(question: &Question<'a>, tier: &str, terms: Terms<'_>) -> Vec<(String, &'a Model, bool)> {
     let nothing = Score::default();
     let pool = Pool::new(question, question.needs, &nothing, &[], terms);
@@ -163,7 +163,7 @@ fn land(
     Ok(found)
 }
 
-/// What stands in because of the budget is of the tier that lists it, and of no dearer one.
+/// A substitute chosen for the budget is of the tier that lists it, and of no dearer one.
 fn belonging(question: &Question<'_>, asked: &str, mut found: Resolution, otherwise: Option<&str>) -> Resolution {
     let config = question.config;
     let listed = tier_of(config, &found.model).or_else(|| config.only_tier_of(&found.model).map(str::to_owned));
@@ -172,7 +172,7 @@ fn belonging(question: &Question<'_>, asked: &str, mut found: Resolution, otherw
     found
 }
 
-/// What the tier costs: the prices of its models that fit, or of the one that would stand in for it if money were no
+/// What the tier costs: the prices of its models that fit, or of the one that would substitute for it if money were no
 /// matter.
 fn prices_of(question: &Question<'_>, asked: &str, wish: &Wish, terms: Terms<'_>) -> Result<Vec<Price>, RouteError> {
     let own: Vec<Price> = fitting(question, asked, terms).into_iter().map(|(_, model, _)| model.price).collect();
@@ -185,7 +185,7 @@ fn prices_of(question: &Question<'_>, asked: &str, wish: &Wish, terms: Terms<'_>
     Ok(vec![question.catalogue.find(&found.model)?.price])
 }
 
-/// Says which tiers gave way until this one, each to the next.
+/// Records which tiers were downgraded until this one, each to the next.
 fn led_to(mut wish: Wish, passed: &[Passed<'_>], absent: &[&str], tier: &str) -> Wish {
     let next = passed.iter().skip(1).map(|passed| passed.tier).chain([tier]);
     for (Passed { tier, why }, next) in passed.iter().zip(next) {

@@ -4,7 +4,7 @@ use super::ReleaseDate;
 use crate::values::money::Price;
 
 word_enum! {
-    /// How far a model's maker stands by it.
+    /// How far a model's maker supports it.
     #[derive(PartialOrd, Ord, Default)]
     pub enum Status {
         #[default]
@@ -29,7 +29,7 @@ pub struct Model {
     pub structured_output: bool,
     /// Whether it answers with text at all; some only draw or speak.
     pub text_output: bool,
-    /// Tokens; 0 when nobody says.
+    /// Tokens; 0 when unknown.
     pub context: u64,
     pub output: u64,
     pub price: Price,

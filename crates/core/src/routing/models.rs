@@ -1,5 +1,5 @@
-//! The models of one provider. Those of a stored catalogue are decoded when they are first needed: a decision looks
-//! at a few providers of hundreds.
+//! The models of one provider. Those of a stored catalogue are decoded when they are first needed: a decision needs
+//! a few providers of hundreds.
 
 use super::Model;
 use std::{
@@ -28,13 +28,12 @@ struct Stored {
 type Decode = fn(&[u8]) -> Option<BTreeMap<String, Model>>;
 
 impl Models {
-    /// Models that are still in their stored form. Bytes that are no models give none, so the caller makes sure that the
-    /// catalogue is undamaged and of the layout that is decoded here.
+    /// Models that are still in their stored form. Bytes that are no models give none, so the caller makes sure that
+    /// the catalogue is undamaged and of the layout that is decoded here.
     pub(super) fn stored(catalogue: &Arc<Vec<u8>>, place: Range<usize>, decode: Decode) -> Self {
         Self { decoded: OnceLock::new(), stored: Some(Stored { catalogue: catalogue.clone(), place, decode }) }
     }
 
-    /// Changes the map of models.
     pub fn edit<R>(&mut self, change: impl FnOnce(&mut BTreeMap<String, Model>) -> R) -> R {
         // Stored models are decoded first.
         let _: &BTreeMap<String, Model> = self;

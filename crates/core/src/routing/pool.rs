@@ -83,7 +83,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A named model that would do if money were no matter, with what else it has to be left alone for.
+    /// A named model that would do if money were no matter, with any other cooldown that it has.
     pub(super) fn would_do(&self, wanted: &ModelRef) -> Option<(&'a str, &'a Model, Option<Barred<'a>>)> {
         let (id, provider, model) = find(self.question.catalogue, wanted).ok()?;
         self.judge_access(id, provider).and_then(|()| self.judge_model(id, model)).ok()?;
@@ -197,7 +197,7 @@ impl<'a> Pool<'a> {
         reasons.peek().is_some() && reasons.all(|why| matches!(why, Why::NotAllowed))
     }
 
-    /// What the budget says, when it is what leaves none.
+    /// The reason of the budget, when it is what leaves no model.
     pub(super) fn only_budget_rejects(&self) -> Option<String> {
         let could =
             |why: &&Why<'_>| !matches!(why, Why::NotConnected | Why::NoKey | Why::NoSuchModel | Why::NotAllowed);
@@ -214,7 +214,7 @@ impl<'a> Pool<'a> {
         self.question.advice.budget.preferred.contains_key(provider)
     }
 
-    /// Where a model stands before its points count.
+    /// The rank of a model before its points count.
     fn place(&self, place: u16, model: &Model) -> (u16, u16, Status) {
         let lacking = self.wants.iter().filter(|want| !has(model, **want)).count();
         let aside = if model.status == Status::Deprecated { Status::Deprecated } else { Status::Active };

@@ -17,7 +17,7 @@ use crate::{
 const PLAIN_SCORE: &str = "balanced";
 
 /// The first model of the tier that fits. When none is there, what is there is ranked by the tier's score,
-/// and the reason and a warning say so: never a silent change.
+/// and the reason and a warning state it: never a silent change.
 pub(super) fn of_tier(
     question: &Question<'_>,
     tier: &str,
@@ -176,7 +176,7 @@ fn finish(
     }
 }
 
-/// Says why there is none, and what comes nearest: what has to be waited for, or would do but for one thing.
+/// Explains why there is none, and what comes nearest: what has to be waited for, or would do but for one thing.
 fn nothing_fits(mut pool: Pool<'_>, said: &str, question: &Question<'_>) -> RouteError {
     let rejected = pool.rejected();
     if rejected.is_empty() && pool.len() == 0 {

@@ -17,7 +17,7 @@ pub struct Question<'a> {
     pub now: i64,
 }
 
-/// What the budget says to the choice of this provider.
+/// The note of the budget about the choice of this provider.
 pub(super) fn budget_note(question: &Question<'_>, provider: &str) -> TraceStep {
     let budget = &question.advice.budget;
     let mut said = if let Some(paid) = budget.preferred.get(provider) {

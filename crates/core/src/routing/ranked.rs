@@ -27,7 +27,7 @@ pub(super) enum Why<'a> {
     Tried(Trigger),
     /// Of a tier that is no stronger than the one that was too weak.
     NotStronger,
-    /// Than the tier that it would stand in for because of the budget.
+    /// Than the tier that it would replace because of the budget.
     NotCheaper,
     Exhausted(&'a str),
 }
@@ -91,8 +91,8 @@ impl Ranked<'_> {
 /// A rank and the points within it, best first.
 type Standing = ((u16, u16, Status), Reverse<i64>);
 
-/// How good one must be to be chosen or shown. Whoever cannot come near that need not be looked at closely; while
-/// nobody can be asked, everybody is.
+/// How good one must be to be chosen or shown. A candidate that cannot reach this need not be scored in full; while
+/// no model is available, every candidate is.
 #[derive(Default)]
 pub(super) struct Best {
     /// Of all, as many as are shown; the worst comes last.

@@ -20,7 +20,7 @@ pub enum Rule {
     Contest,
     /// What has worked before.
     Pattern,
-    /// What the text looks like.
+    /// The classification of the text.
     Classifier,
     Default,
 }
@@ -111,7 +111,7 @@ pub struct Resolution {
     pub propensity: Option<u32>,
     #[serde(skip)]
     pub model: ModelRef,
-    /// What the requester should be told although the choice stands.
+    /// Warnings for the requester although the choice stands.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }

@@ -72,7 +72,7 @@ fn default_model(question: &Question<'_>, mut wish: Wish) -> Result<Resolution, 
     through_tag(question, "any", wish, Terms::FIRST)
 }
 
-/// The model for requests that name none, and the setting that says so.
+/// The model for requests that name none, and the setting that names it.
 pub(super) fn set_as_default(question: &Question<'_>) -> Option<(ModelRef, &'static str)> {
     let ours = question.config.default_model.parse().ok();
     ours.map(|model| (model, "`default_model` in Shuntyard's configuration")).or_else(|| {
@@ -81,7 +81,7 @@ pub(super) fn set_as_default(question: &Question<'_>) -> Option<(ModelRef, &'sta
     })
 }
 
-/// A model that somebody named. It is taken or refused, never exchanged.
+/// A model that the request named. It is taken or refused, never exchanged.
 pub(super) fn exact(question: &Question<'_>, model: ModelRef, wish: Wish) -> Result<Resolution, RouteError> {
     let found = question.catalogue.find(&model)?;
     let policy = &question.config.policy;

@@ -7,7 +7,7 @@ use crate::settings::Score;
 const FULL: i64 = 1000;
 /// Where `middle` peaks: about the price of a good everyday model.
 const MIDDLE: i64 = 740;
-/// For what nobody says.
+/// For an unknown value.
 const UNKNOWN: i64 = 450;
 /// A model of this age counts as old as any older one.
 const OLD_DAYS: i64 = 3 * 365;
@@ -48,7 +48,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// What the model's own numbers tell.
+    /// The values from the model's own numbers.
     fn of_plain(model: &Model, score: &Score) -> Self {
         let mut sum = Self { sum: 0, needs_strength: false };
         if score.cheap != 0 || score.strong != 0 || score.middle != 0 {
@@ -102,7 +102,7 @@ fn priced_strength(model: &Model) -> Option<i64> {
     (model.price.output.0 > 0).then(|| (log2(dime_per_million + 1) * FULL / (9 << 10)).min(FULL))
 }
 
-/// The number of parameters that a name tells, as `70b` does, in billions.
+/// The number of parameters in a name, such as `70b`, in billions.
 fn billions(name: &str) -> Option<i64> {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let sizes = words.filter_map(|word| {

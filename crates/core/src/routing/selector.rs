@@ -1,4 +1,4 @@
-//! How a request says which model it wants.
+//! How a request names the model that it wants.
 
 use super::{RouteError, tag::TagRef};
 use crate::{ModelRef, settings::Config};
@@ -16,7 +16,7 @@ pub enum Selector {
     Tier(String),
     Tag(TagRef),
     Profile(String),
-    /// Nothing was said.
+    /// The request names nothing.
     Default,
 }
 

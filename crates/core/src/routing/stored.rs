@@ -56,7 +56,7 @@ impl Catalogue {
 fn decode_models(bytes: &[u8]) -> Option<BTreeMap<String, Model>> {
     let mut reader = Reader { bytes, at: 0 };
     let count = reader.length()?;
-    // Room for all at once, but never for more than the bytes can hold.
+    // Capacity for all at once, but never for more than the bytes can hold.
     let mut models = Vec::with_capacity(count.min(bytes.len() / SHORTEST_MODEL));
     for _ in 0..count {
         models.push(reader.model()?);
@@ -75,7 +75,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 struct Writer(Vec<u8>);
 
 impl Writer {
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    /// Seven bits a byte, the lowest first; the highest bit means that more follow.
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number.to_le_bytes()[0] | 0x80);

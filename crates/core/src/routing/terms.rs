@@ -1,4 +1,4 @@
-//! On what terms a choice is made: who was asked already, who may stand in, and whether anybody is spared.
+//! On what terms a choice is made: which models were asked already, which may substitute, and whether any is spared.
 
 use super::Tried;
 use crate::{ModelRef, values::money::Price};
@@ -7,7 +7,7 @@ use crate::{ModelRef, values::money::Price};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) tried: &'a [Tried],
-    /// Models that are too weak to stand in, and the strength that one which does must pass.
+    /// Models that are too weak as substitutes, and the strength that a substitute must exceed.
     pub(super) weaker: &'a [ModelRef],
     pub(super) stronger_than: i64,
     pub(super) stand_ins: StandIns<'a>,
@@ -17,7 +17,7 @@ pub(super) struct Terms<'a> {
 }
 
 impl Terms<'_> {
-    /// For a request that has asked nobody yet.
+    /// For a request that has asked no model yet.
     pub(super) const FIRST: Terms<'static> = Terms {
         tried: &[],
         weaker: &[],
@@ -34,8 +34,8 @@ impl Terms<'_> {
 pub(super) enum StandIns<'a> {
     Allowed,
     Refused,
-    /// Only what is known to be cheaper than each of these, and of no tier that gives way itself: the budget is the
-    /// reason. With what it says, when it keeps the tier's own models away.
+    /// Only what is known to be cheaper than each of these, and of no tier that is downgraded itself: the budget is the
+    /// reason. With its text, when it excludes the tier's own models.
     Cheaper {
         than: &'a [Price],
         because: Option<&'a str>,
@@ -57,7 +57,7 @@ pub(super) enum Low {
     Refused,
 }
 
-/// Whether a model that is to be left alone may be asked when all others are too.
+/// Whether a model that is cooling down may be asked when all others are too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     Allowed,

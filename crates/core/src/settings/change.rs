@@ -13,9 +13,9 @@ use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 pub struct Change {
     /// The setting, as its path is written.
     pub key: String,
-    /// What the file said before, as TOML; `None` when it did not say anything.
+    /// The earlier value in the file, as TOML; `None` when the file did not set it.
     pub before: Option<String>,
-    /// What it says now, as TOML.
+    /// The value now, as TOML.
     pub after: String,
     pub text: String,
 }
@@ -51,7 +51,7 @@ pub fn set(origin: &str, text: &str, key: &str, value: &str) -> Result<Change, C
     let text = if before.as_ref() == Some(&after) {
         text.to_owned()
     } else if is_new {
-        // What such a text holds are comments, and they are meant to stand above the settings.
+        // What such a text holds are comments, and they belong above the settings.
         let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         document.set_trailing("");
@@ -78,7 +78,7 @@ fn without_line(error: ConfigError) -> ConfigError {
     }
 }
 
-/// Puts the value in its place, with the comment that stands behind the old one; gives back the old value.
+/// Puts the value in its place, with the comment behind the old one; returns the old value.
 fn replace(
     document: &mut DocumentMut,
     origin: &str,

@@ -1,8 +1,8 @@
-//! What the built-in file says about each setting, in the comments above it.
+//! The descriptions of the settings: the comments above them in the built-in file.
 
 use super::DEFAULTS;
 
-/// A table of the file: what is said above it, and its settings, each with what is said above that.
+/// A table of the file: the comment above it, and its settings, each with its comment.
 #[derive(Debug, Default)]
 pub struct Section {
     pub name: String,

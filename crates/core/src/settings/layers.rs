@@ -16,7 +16,7 @@ use toml::{Table, Value};
 pub enum Origin {
     BuiltIn,
     File(String),
-    /// A file that came with a repository: somebody else's, as far as we know.
+    /// A file that came with a repository: foreign, as far as we know.
     Repository(String),
     Variable(String),
     Flag(String),
@@ -62,7 +62,7 @@ pub struct Layered {
 }
 
 impl Layered {
-    /// Merges `layers` over the built-in settings; later ones win. Only what the types say is checked.
+    /// Merges `layers` over the built-in settings; later ones win. Only the types are checked.
     pub(crate) fn merge_unchecked(layers: &[Layer]) -> Result<Self, ConfigError> {
         let built_in = BUILT_IN.as_ref().map_err(Clone::clone)?;
         let mut above = Vec::with_capacity(layers.len());
@@ -191,7 +191,7 @@ const FOREIGN: [&str; 22] = [
 ];
 
 /// Which program is run, who is trusted with prompts and where data goes are not for a
-/// repository to say: to look into one must not be to run it. What is learned there about providers holds for all
+/// repository to decide: reading one must not run it. What is learned there about providers holds for all
 /// other work, so the timers that lead to it are not for a repository either.
 fn refuse_foreign(table: &Table, layer: &Layer) -> Result<(), ConfigError> {
     if !matches!(layer.origin, Origin::Repository(_)) {

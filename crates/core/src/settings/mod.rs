@@ -94,11 +94,11 @@ pub struct Dispatch {
     pub permission_answer: PermissionAnswer,
 }
 
-/// How a permission question is answered when nobody is there to ask.
+/// How a permission question is answered when no person is there to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionAnswer {
-    /// The model is told no, with the reason, and the run goes on.
+    /// The model gets a refusal with the reason, and the run goes on.
     Reject,
     /// This one request is allowed.
     Once,

@@ -1,4 +1,4 @@
-//! What holds for one repository of the user's. Only the user's own configuration says it: these commands are run.
+//! What holds for one repository of the user's. Only the user's own configuration sets it: these commands are run.
 
 use super::{MergeCheck, MergeMethod, Merging};
 use crate::values::{Deliver, Strategy};
@@ -17,7 +17,7 @@ pub struct Repository {
     /// Commands that have to succeed, for tasks that name none.
     #[serde(deserialize_with = "one_or_many")]
     pub verify: Vec<String>,
-    /// What becomes of good work, for tasks that do not say.
+    /// What becomes of good work, for tasks that do not set it.
     pub deliver: Option<Deliver>,
     /// The batch of tasks that name none. Empty: no batch.
     pub batch: String,
@@ -25,7 +25,7 @@ pub struct Repository {
     pub tier: String,
     /// How the attempts of tasks that name no strategy follow each other. A contest has to name its models.
     pub strategy: Strategy,
-    /// Where tasks that do not say may change something. Empty: everywhere.
+    /// Where tasks that do not set it may change something. Empty: everywhere.
     #[serde(deserialize_with = "one_or_many")]
     pub allow_paths: Vec<String>,
     /// When a supervisor merges the pull requests that it opened.

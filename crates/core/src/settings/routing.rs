@@ -106,7 +106,8 @@ pub struct Cooldowns {
 }
 
 impl Cooldowns {
-    /// How long a failure keeps its target away; `None` when it does not. `asked` is what the provider itself said.
+    /// How long a failure keeps its target away; `None` when it does not. `asked` is the wait that the provider itself
+    /// asked for.
     #[must_use]
     pub fn after(&self, trigger: Trigger, asked: Option<Duration>) -> Option<Duration> {
         let own = match trigger {
@@ -116,7 +117,7 @@ impl Cooldowns {
             Trigger::ApiError => self.api_error.0,
             Trigger::AuthError => self.auth_error.0,
             Trigger::Quota => self.quota.0,
-            // It depends on the prompt, so it says nothing about the next one.
+            // It depends on the prompt, so it is no evidence about the next one.
             Trigger::Capability => None,
         }?;
         let longest = self.longest.0.unwrap_or(Duration::MAX);

@@ -1,4 +1,4 @@
-//! How queued tasks are seen through.
+//! How queued tasks are supervised.
 
 use crate::values::{Diagnose, Rules, duration::Limit};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,8 @@ impl Supervise {
         self.notify_desktop || !self.notify_command.is_empty() || !self.notify_url.is_empty()
     }
 
-    /// The most tasks at work at the same time. What is not set depends on the machine, unless its load is not to count.
+    /// The most tasks at work at the same time. What is not set depends on the machine, unless its load is not to
+    /// count.
     #[must_use]
     pub fn most_at_once(&self, cores: usize) -> u32 {
         match (self.most, self.adaptive) {

@@ -14,7 +14,7 @@ const SHORT_NAMES: [(&str, &str); 3] = [
 #[must_use]
 pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<Layer> {
     let mut settings = Vec::new();
-    // Where they cannot be read, the merge says so.
+    // Where they cannot be read, the merge reports it.
     if let Ok(defaults) = BUILT_IN.as_ref() {
         collect_leaves("", defaults, &mut settings);
     }
@@ -31,7 +31,7 @@ pub fn overrides_from_variables(lookup: impl Fn(&str) -> Option<String>) -> Vec<
     layers
 }
 
-/// Every setting that has a place of its own, with what the built-in file says about it.
+/// Every setting that has a place of its own, with its comment in the built-in file.
 #[must_use]
 pub fn setting_paths() -> Vec<(String, String)> {
     let mut settings = Vec::new();
@@ -42,8 +42,8 @@ pub fn setting_paths() -> Vec<(String, String)> {
     settings.into_iter().map(|(path, _)| (path.clone(), about.get(&path).cloned().unwrap_or_default())).collect()
 }
 
-/// Numbers are written bare when they are numbers, lists with commas between; anything else is a string, so that a wrong value
-/// meets the ordinary type check with its ordinary message.
+/// Numbers are written bare when they are numbers, lists with commas between; anything else is a string, so that a
+/// wrong value meets the ordinary type check with its ordinary message.
 fn assignment(path: &str, default: &Value, value: &str) -> String {
     let literal = match default {
         Value::Integer(_) if value.parse::<i64>().is_ok() => value.to_owned(),

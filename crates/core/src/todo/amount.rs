@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     pub total: Duration,
-    /// Named parts, in the order of the line. Nobody checks that they add up.
+    /// Named parts, in the order of the line. Their sum is not checked.
     pub parts: Vec<(String, Duration)>,
 }
 
@@ -19,7 +19,7 @@ pub fn amount(text: &str) -> Option<Duration> {
     if shaped { duration::parse(text).ok() } else { None }
 }
 
-/// Reads the words of a breakdown that starts at the first of them, and says how many they are.
+/// Reads the words of a breakdown that starts at the first of them, and returns how many they are.
 pub(super) fn breakdown<'t>(words: impl Iterator<Item = &'t str>) -> Option<(Vec<(String, Duration)>, usize)> {
     let mut parts = Vec::new();
     for (index, word) in words.enumerate() {

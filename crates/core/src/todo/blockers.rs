@@ -13,11 +13,11 @@ pub struct Blocker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockerState {
     Open,
-    /// Its box has a mark that says nothing to us.
+    /// Its box has an unknown mark.
     Marked(char),
     Missing,
     NotAnId,
-    /// It stands on several lines.
+    /// It is on several lines.
     Ambiguous {
         lines: Vec<usize>,
     },
@@ -30,7 +30,7 @@ pub struct Blocking<'d> {
     names: HashMap<&'d str, Vec<&'d str>>,
 }
 
-/// What a task still waits for, in the order in which the file says so.
+/// What a task still waits for, in the order of the file.
 #[must_use]
 pub fn blockers(document: &Document, id: &TaskId) -> Vec<Blocker> {
     Blocking::of(document).blockers(id)

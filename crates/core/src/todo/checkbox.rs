@@ -8,7 +8,7 @@ pub enum Checkbox {
     Done,
     /// `[-]`: it will not be done, and nothing waits for it.
     Declined,
-    /// A mark that means something to somebody else; it is kept, and nothing is concluded from it.
+    /// A mark of another program; it is kept, and nothing is concluded from it.
     Unknown(char),
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Checkbox {
     }
 }
 
-/// A line's box, and where it stands.
+/// A line's box, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opening {
     pub indent: usize,

@@ -1,5 +1,5 @@
-//! Claims. `assignee:` says whose a task is, and only a person may take it from somebody: whoever it names may be at
-//! work on another machine, where nobody here can see it.
+//! Claims. `assignee:` names the owner of a task, and only a person may take it from the owner, who may be at
+//! work on another machine, invisible from here.
 
 use super::{Checkbox, Document, EditError, Edited, Field, TaskId, TaskLine};
 
@@ -13,7 +13,7 @@ pub enum ClaimError {
     Edit(#[from] EditError),
 }
 
-/// Whether somebody else's claim may be taken away.
+/// Whether a foreign claim may be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Force {
     Yes,

@@ -10,7 +10,7 @@ use std::{
     fmt,
 };
 
-/// An id must name one line; with two of them nobody can say which one is meant.
+/// An id must name one line; with two of them the id is ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{id} stands on more than one line: {}", listed(lines))]
 pub struct Duplicate {
@@ -24,7 +24,7 @@ pub struct Document {
     pub(super) lines: Vec<Line>,
     pub(super) headings: Vec<Heading>,
     tasks: Vec<TaskLine>,
-    /// Where each id stands in `tasks`.
+    /// The indices of each id in `tasks`.
     by_id: HashMap<TaskId, Vec<usize>>,
     children: HashMap<TaskId, Vec<usize>>,
 }
@@ -124,7 +124,7 @@ impl Document {
         found
     }
 
-    /// What a line says, without its ending.
+    /// The text of a line, without its ending.
     pub(super) fn line(&self, line: usize) -> &str {
         self.lines.get(line.wrapping_sub(1)).map_or("", |line| &self.text[line.start..line.end])
     }

@@ -1,6 +1,6 @@
 //! Edits: each changes the bytes of one field in one line, or adds one line, and gives a new document.
 //!
-//! What already says so is left as it is, so an edit may be repeated.
+//! What already has the wanted value stays as it is, so an edit may be repeated.
 
 use super::{Checkbox, Document, Duplicate, Field, FieldValue, TaskId, TaskLine, document::listed};
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Edited {
 }
 
 impl Document {
-    /// Sets a field where it stands, or adds it behind the last word of the line.
+    /// Sets a field in its place, or adds it behind the last word of the line.
     pub fn set_field(&self, id: &TaskId, field: Field, value: &str) -> Result<Edited, EditError> {
         if !field.accepts(value) {
             return Err(EditError::BadValue { field, value: value.to_owned() });
@@ -88,7 +88,7 @@ impl Document {
         Ok(self.replace(task.line, task.mark.clone(), mark.encode_utf8(&mut [0; 4])))
     }
 
-    /// Adds a line below all that a section says before the next heading.
+    /// Adds a line below the content of a section before the next heading.
     pub fn append_task(&self, section: &str, line: &str) -> Result<Edited, EditError> {
         let not_a_task = || EditError::NotATask(line.to_owned());
         let alone = Self::parse(line);
@@ -109,7 +109,7 @@ impl Document {
             None => text.insert_str(here.next, &format!("{usual}{line}")),
         }
         let document = Self::parse(&text);
-        // It could stand in a block of code that nobody closed.
+        // It could be in an unclosed block of code.
         let is_read = document.task(&new.id)?.is_some_and(|task| task.section() == Some(section));
         if is_read { Ok(Edited { document, line: Some(last + 2) }) } else { Err(not_a_task()) }
     }
@@ -118,7 +118,7 @@ impl Document {
         self.task(id)?.ok_or_else(|| EditError::Missing(id.clone()))
     }
 
-    /// The last line of a section that says something, counted from zero.
+    /// The last line with content of a section, counted from zero.
     fn last_line_of(&self, section: &str) -> Result<usize, EditError> {
         let mut found = self.headings.iter().enumerate().filter(|(_, heading)| heading.title == section);
         let (index, heading) = found.next().ok_or_else(|| EditError::NoSection(section.to_owned()))?;
@@ -141,7 +141,7 @@ impl Document {
     }
 }
 
-/// A field that may stand in the line once.
+/// A field that may occur once in the line.
 fn only(task: &TaskLine, field: Field) -> Result<Option<&FieldValue>, EditError> {
     let mut found = task.fields.iter().filter(|found| found.field == field);
     let first = found.next();

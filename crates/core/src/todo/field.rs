@@ -35,7 +35,7 @@ impl Field {
         Self::Verified,
     ];
 
-    /// What stands before the value.
+    /// The text before the value.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Field {
     }
 
     /// Reads a word. Values that people wrote are taken as they are; only an estimate has to look like one, since
-    /// `~` also stands before paths and in prose.
+    /// `~` also occurs before paths and in prose.
     pub(super) fn read(word: &str) -> Option<(Self, &str)> {
         let (field, value) =
             Self::ALL.into_iter().find_map(|field| word.strip_prefix(field.prefix()).map(|value| (field, value)))?;

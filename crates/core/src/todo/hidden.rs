@@ -12,7 +12,7 @@ pub(super) enum Block {
 }
 
 impl Block {
-    /// Takes the next line, and says whether it is hidden.
+    /// Takes the next line, and returns whether it is hidden.
     pub fn hides(&mut self, line: &str) -> bool {
         let (after, hidden) = match *self {
             Self::Text => match opened(line) {

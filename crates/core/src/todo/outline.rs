@@ -1,4 +1,4 @@
-//! The shape of a file: under which headings a line stands, and in which list item.
+//! The shape of a file: the headings above a line, and its list item.
 //!
 //! Read from top to bottom, a line at a time.
 
@@ -78,7 +78,7 @@ impl Outline {
         self.headings.push(Heading { first: *lines.start(), last: *lines.end(), level, title: title.to_owned() });
     }
 
-    /// Takes a list item that may have a box and may be a task; says which task it is.
+    /// Takes a list item that may have a box and may be a task; returns the index of the task.
     fn check(&mut self, line: usize, text: &str, above: Option<usize>) -> Option<usize> {
         let opening = opening(text)?;
         let Some(mut task) = TaskLine::read(line + 1, text, &opening) else {

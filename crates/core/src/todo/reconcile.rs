@@ -1,10 +1,9 @@
-//! Where the store and the file disagree. A difference is a thing to tell and to mend; none of them is a reason to
+//! Where the store and the file disagree. A difference is reported and fixed; none of them is a reason to
 //! delete anything on either side.
 
 use super::{Checkbox, Document, Field, TaskId, TaskLine};
 use std::collections::HashSet;
 
-/// A task as the store has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTask {
     pub id: TaskId,
@@ -14,7 +13,7 @@ pub struct StoredTask {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredPhase {
-    /// Not yet over, whatever it waits for. A failed task is open until somebody decides.
+    /// Not yet over, whatever it waits for. A failed task is open until a person decides.
     Open,
     Done,
     Cancelled,
@@ -31,7 +30,7 @@ pub enum Difference {
         line: usize,
         checkbox: Checkbox,
     },
-    /// The id stands on several lines, so nothing can be compared.
+    /// The id is on several lines, so nothing can be compared.
     Ambiguous {
         id: TaskId,
         lines: Vec<usize>,
@@ -42,7 +41,7 @@ pub enum Difference {
         line: usize,
         checkbox: Checkbox,
     },
-    /// The store has it done or cancelled, and the box does not say so.
+    /// The store has it done or cancelled, and the box does not show it.
     StoreEnded {
         id: TaskId,
         line: usize,
@@ -106,7 +105,7 @@ fn phase(line: &TaskLine, stored: &StoredTask) -> Option<Difference> {
     }
 }
 
-/// Once a task is over, its assignee is history, and each side may tell it in its own way.
+/// Once a task is over, its assignee is history, and the two sides may differ.
 fn assignee(line: &TaskLine, stored: &StoredTask) -> Option<Difference> {
     let is_over = line.checkbox.releases() || stored.phase != StoredPhase::Open;
     let (file, store) = (line.value(Field::Assignee), stored.assignee.as_deref());

@@ -1,6 +1,6 @@
 //! When a TODO.md is looked at without being asked for: at once, then at a steady rate, whichever process did it last.
 
-/// What is known of the looks at one file, in microseconds.
+/// The times of the reads of one file, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Looks {
     /// When the last one began, and the last one that came to an end.
@@ -9,7 +9,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// How long until the next one. A clock that was set back makes nobody wait longer than the interval.
+    /// How long until the next one. A clock that was set back never makes the wait longer than the interval.
     #[must_use]
     pub fn due_in(self, now: i64, every: i64) -> i64 {
         let Some(began) = self.began else { return 0 };

@@ -1,4 +1,4 @@
-//! One task line, read: what it says apart from its fields, and where in the line each field stands.
+//! One task line, read: its text apart from its fields, and where in the line each field is.
 
 use super::{
     Checkbox, Estimate, Field, TaskId,
@@ -19,7 +19,7 @@ pub struct TaskLine {
     pub description: String,
     /// Without their `#`.
     pub tags: Vec<String>,
-    /// As they stand in the line; one may be there twice.
+    /// In the order of the line; one may be there twice.
     pub fields: Vec<FieldValue>,
     pub estimate: Option<Estimate>,
     /// The headings above the line, outermost first.
@@ -43,12 +43,11 @@ pub struct FieldValue {
 }
 
 impl TaskLine {
-    /// All values of a field.
     pub fn values(&self, field: Field) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(move |found| found.field == field).map(|found| found.value.as_str())
     }
 
-    /// The last value of a field: prose comes first, and fields stand behind it.
+    /// The last value of a field: prose comes first, and fields follow it.
     #[must_use]
     pub fn value(&self, field: Field) -> Option<&str> {
         self.values(field).last()
@@ -70,7 +69,7 @@ impl TaskLine {
         self.value(Field::Reference)?.strip_prefix("GH#")?.parse().ok()
     }
 
-    /// The heading that the line stands under.
+    /// The heading above the line.
     #[must_use]
     pub fn section(&self) -> Option<&str> {
         self.sections.last().map(String::as_str)
@@ -130,7 +129,7 @@ impl TaskLine {
         *described_to = Some(word.at.end);
     }
 
-    /// Says how many of the words behind the field belong to it.
+    /// Returns how many of the words behind the field belong to it.
     fn take_field(&mut self, field: Field, value: &str, word: &Word<'_>, rest: &[Word<'_>]) -> usize {
         let mut whole = word.at.clone();
         let mut taken = 0;

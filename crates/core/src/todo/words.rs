@@ -7,7 +7,7 @@ pub(super) struct Word<'t> {
     pub text: &'t str,
     /// In the line.
     pub at: Range<usize>,
-    /// A part of it, at least, stands in back-ticks: it is shown and not said.
+    /// At least a part of it is in back-ticks: it is quoted, not set.
     pub is_code: bool,
 }
 

@@ -21,7 +21,7 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// One line of at most `most` characters; what was cut off is told by a dot leader.
+/// One line of at most `most` characters; a dot leader marks what was cut off.
 #[must_use]
 pub fn clean_line(text: &str, most: usize) -> String {
     let clean = clean(&head(text, most.saturating_mul(4)));
@@ -40,7 +40,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Bounds the work on a text of any length, with room for what cleaning leaves out.
+/// Bounds the work on a text of any length, with a reserve for what cleaning leaves out.
 fn head(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_add(1)).collect()
 }

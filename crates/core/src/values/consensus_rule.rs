@@ -33,7 +33,7 @@ pub enum AtLeast {
 }
 
 impl AtLeast {
-    /// Never fewer than one: a threshold that nobody has to reach would not be one.
+    /// Never fewer than one: a threshold of zero would always be met.
     pub(crate) fn of(self, asked: usize) -> usize {
         match self {
             Self::Count(count) => count.max(1),

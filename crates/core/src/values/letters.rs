@@ -17,7 +17,7 @@ const BITS: [u64; 256] = {
 };
 
 /// One bit for each character of an ASCII text, upper and lower case alike; `None` for any other text, which such a
-/// set says nothing about. Two characters may share a bit, so only a missing bit proves anything.
+/// set cannot represent. Two characters may share a bit, so only a missing bit proves anything.
 pub(crate) fn letters(text: &str) -> Option<u64> {
     let set = text.bytes().fold(0, |set, byte| set | BITS[usize::from(byte)]);
     (set & OTHER == 0).then_some(set)

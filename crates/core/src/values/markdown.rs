@@ -1,10 +1,11 @@
-//! What the readers of Markdown files share: lines that are the text again when put together, and fenced blocks of code.
+//! What the readers of Markdown files share: lines that are the text again when put together, and fenced blocks of
+//! code.
 //!
 //! Written here and not taken from a Markdown library: the files are edited line by line with every byte kept, and only
 //! fences, comments, headings and list items are of interest. The classifier of prompts has a looser rule of its own,
 //! because it sees texts that were cut in the middle of a block.
 
-/// Where a line is: `start..end` is what it says, `end..next` is how it ends.
+/// Where a line is: `start..end` is its text, `end..next` its line ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line {
     pub start: usize,
@@ -21,7 +22,7 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
         here
     });
     let mut all: Vec<Line> = split.collect();
-    // A byte order mark belongs to the file and not to what its first line says.
+    // A byte order mark belongs to the file and not to the text of its first line.
     if let Some(first) = all.first_mut().filter(|_| text.starts_with('\u{feff}')) {
         first.start = '\u{feff}'.len_utf8();
     }
@@ -37,8 +38,8 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// The block that this line opens. A fence may be the first thing of a list item or a quote; its end would otherwise
-    /// be taken for a beginning.
+    /// The block that this line opens. A fence may be the first thing of a list item or a quote; its end would
+    /// otherwise be taken for a beginning.
     pub fn opened_by(line: &str) -> Option<Self> {
         let mut text = line.trim_start();
         let mut is_quoted = false;

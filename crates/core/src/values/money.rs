@@ -83,8 +83,8 @@ pub struct Price {
 }
 
 impl Price {
-    /// Whether any token of this model costs money. A price of zero everywhere cannot be told
-    /// apart from a price that nobody entered.
+    /// Whether any token of this model costs money. A price of zero everywhere cannot be distinguished
+    /// from a missing price.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.input.0 == 0 && self.output.0 == 0

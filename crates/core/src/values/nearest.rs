@@ -32,7 +32,7 @@ struct Wanted {
     lower: String,
     length: usize,
     letters: Option<u64>,
-    /// Of each ASCII character the places where it stands, for a text that is short enough.
+    /// The places of each ASCII character, for a text that is short enough.
     places: Option<[u64; 128]>,
     /// Names of which neither contains the other are meant up to this distance.
     farthest: usize,

@@ -23,6 +23,6 @@ pub enum Urgency {
     Normal,
     /// Keeps its tier although the budget is running low; stops where all stop.
     Critical,
-    /// Goes on past the stop line, because somebody said so.
+    /// Goes on past the stop line, because the caller asked for it.
     PastTheStop,
 }

@@ -30,7 +30,7 @@ pub fn redact(text: &str) -> String {
     out
 }
 
-/// What a line has that nobody should commit; only what is unmistakable, because code is full of words like "secret".
+/// What a line has that must not be committed; only what is unmistakable, because code is full of words like "secret".
 #[must_use]
 pub fn committed_secret(line: &str) -> Option<&'static str> {
     if line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----") {
@@ -52,7 +52,7 @@ pub fn committed_secret(line: &str) -> Option<&'static str> {
     })
 }
 
-/// An address without what stands before its `@`.
+/// An address without the part before its `@`.
 #[must_use]
 pub fn redact_address(address: &str) -> String {
     match (address.find("://"), address.rfind('@')) {

@@ -1,4 +1,4 @@
-//! The signs that a text can show besides its words. The configuration says what each is worth.
+//! The signs that a text can show besides its words. The configuration sets what each is worth.
 
 use std::fmt;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// What a size looks like in the configuration, as a regular expression for other programs.
+/// The form of a size in the configuration, as a regular expression for other programs.
 pub const PATTERN: &str = r"^\s*[0-9]+(\.[0-9]+)?\s*([KkMmGgTt]([Ii]?[Bb])?)?\s*$";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

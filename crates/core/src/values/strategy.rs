@@ -16,7 +16,7 @@ word_enum! {
 }
 
 impl Strategy {
-    /// The tier that the first attempt goes to, when the strategy says that; `tiers` are from the weakest to the
+    /// The tier that the first attempt goes to, when the strategy names one; `tiers` are from the weakest to the
     /// strongest.
     #[must_use]
     pub fn first_tier(self, tiers: &[String]) -> Option<&str> {
@@ -28,7 +28,7 @@ impl Strategy {
         .map(String::as_str)
     }
 
-    /// Whether it says itself which tier the work goes to, so that neither a model nor a tier can be named with it.
+    /// Whether it decides itself which tier the work goes to, so that neither a model nor a tier can be named with it.
     #[must_use]
     pub fn chooses_tier(self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What settings say about work, in the form in which tasks and workflows take it.
+//! What settings define for work, in the form in which tasks and workflows take it.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Rules {
     }
 }
 
-/// Whether a model looks into what has failed for good.
+/// Whether a model diagnoses what has failed for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Diagnose {
     Never,
@@ -62,7 +62,7 @@ pub struct WorkflowStep {
     /// Another model than the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// It has to say whether the work is good, in a form that can be read.
+    /// It has to judge whether the work is good, in a form that can be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judges: bool,
     /// It is needed only when the step of this name did not find the work good.

@@ -10,7 +10,7 @@ use super::{End, Patience};
 use crate::process::ProcessIdentity;
 use crate::{table, tree};
 
-/// No look before this, and no two looks within it.
+/// No check before this, and no two checks within it.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A long wait is looked at less often.
 const SELDOM: Duration = Duration::from_secs(10);

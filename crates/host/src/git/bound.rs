@@ -14,7 +14,7 @@ use super::{Git, GitError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
     pub(super) git_dir: PathBuf,
-    /// None for one that has no files, or whose files nobody wants.
+    /// None for one that has no files, or whose files are not needed.
     work_tree: Option<PathBuf>,
 }
 

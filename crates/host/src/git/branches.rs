@@ -10,7 +10,7 @@ use super::{Git, GitError, alone, path_of, records, within};
 /// Files in one command line.
 const PATHSPECS: usize = 100;
 
-/// What work begins from when nobody said.
+/// What work begins from by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Base {
     Branch(String),

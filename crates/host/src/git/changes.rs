@@ -34,7 +34,7 @@ pub struct ChangedLines {
     pub deleted: u64,
 }
 
-/// Whether a submodule that is elsewhere than the commit says is a change.
+/// Whether a submodule that is not at its recorded commit is a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Submodules {
     Counted,
@@ -52,7 +52,7 @@ impl Git {
     }
 
     /// What is in the working tree and in no commit, a renamed file with both its names. No program that the
-    /// repository names is run for the look.
+    /// repository names is run for it.
     pub(super) fn uncommitted(&self, directory: &Path, submodules: Submodules) -> Result<Vec<PathBuf>, GitError> {
         let inside = match submodules {
             Submodules::Counted => "--ignore-submodules=none",

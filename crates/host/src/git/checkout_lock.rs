@@ -1,8 +1,8 @@
 //! The lock of a checkout's index, held by us instead of a git process.
 //!
-//! Invariant: our lock file says that it is ours from its first moment, so a stale one is never mistaken for another
-//! program's, and only a file that says so is ever removed. Which process of ours works on a repository is decided by
-//! the repository's lock: who holds that one knows that every lock file of ours is stale.
+//! Invariant: our lock file carries our mark from its first moment, so a stale one is never mistaken for another
+//! program's, and only a file with the mark is ever removed. Which process of ours works on a repository is decided by
+//! the repository's lock: the process that holds it knows that every lock file of ours is stale.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -9,7 +9,7 @@ use super::{Author, Git, GitError, records, within};
 /// A merge holds the others up for as long as its checks take.
 const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
-/// As long as it lives, nobody else of ours merges in this repository.
+/// As long as it lives, no other process of ours merges in this repository.
 #[derive(Debug)]
 pub struct MergeHold {
     _file: File,

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Programs that a repository's attributes name are not run for a diff, and nothing is coloured. Every file is shown as
-/// text; what is none is told by what it holds.
+/// text; binary content is recognized by its bytes.
 const PLAIN: [&str; 5] = ["diff", "--text", "--no-color", "--no-ext-diff", "--no-textconv"];
 
 impl Git {
@@ -44,7 +44,7 @@ impl Git {
     }
 
     /// Everything that differs from a commit and is not ignored, also what git does not know yet. The user's own
-    /// index is left alone: `scratch` is the path of one that is made for this and may be thrown away.
+    /// index is not touched: `scratch` is the path of one that is made for this and may be thrown away.
     pub fn diff_of_all(&self, directory: &Path, from: &str, scratch: &Path) -> Result<String, GitError> {
         let beside = self.with_all_added(directory, from, scratch)?;
         beside.whole(directory, &["--cached", "--end-of-options", from, "--"])

@@ -32,7 +32,7 @@ pub const MISLEADING: [&str; 16] = [
 const COUNT: &str = "GIT_CONFIG_COUNT";
 
 impl Git {
-    /// The same git with one more setting. It holds over what files, and the environment, say.
+    /// The same git with one more setting. It overrides files and the environment.
     #[must_use]
     pub fn with_setting(mut self, key: &str, value: &str) -> Self {
         self.settings.push((key.to_owned(), value.to_owned()));
@@ -55,7 +55,7 @@ impl Git {
         // The language is fixed because a few messages are recognised by their wording.
         command
             .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_EDITOR", "true"), ("LC_ALL", "C")])
-            // A commit is what its name says, and not what a ref of an agent puts in its place.
+            // A commit is the object of its name, and not one that an agent's replace ref substitutes.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .envs(self.setting_pairs())

@@ -66,7 +66,7 @@ impl Excerpt {
         bytes.iter().take(left).any(|byte| *byte == 0)
     }
 
-    /// Says of the file that it differs, in git's own words.
+    /// Notes that the file differs, in git's own words.
     fn leave_out(&mut self) {
         let content = self.content.unwrap_or(self.text.len());
         let head = String::from_utf8_lossy(&self.text[self.file..content]).into_owned();

@@ -1,6 +1,6 @@
-//! What a checkout and its repository look like at one moment, to be compared with a later one.
+//! The state of a checkout and its repository at one moment, to be compared with a later one.
 //!
-//! Invariant: the look changes nothing. It takes no lock and starts neither hooks nor a file system monitor, and its
+//! Invariant: taking it changes nothing. It takes no lock and starts neither hooks nor a file system monitor, and its
 //! cost is bounded: ignored directories are not entered, large files are not read, entries beyond a limit are counted.
 
 mod disk;
@@ -29,7 +29,7 @@ const OWN_BRANCHES: &str = "refs/heads/shuntyard/";
 const STASH: &str = "refs/stash";
 /// The reason that Shuntyard gives for each of its moves of a reference.
 const REASON: &str = "shuntyard";
-/// Files in git's directory that say how the repository is to be treated.
+/// Files in git's directory that configure the repository.
 const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/attributes"];
 /// The same of all repositories, from the home directory.
 const GLOBAL_SETTINGS: [&str; 2] = [".gitconfig", ".config/git/config"];
@@ -42,7 +42,8 @@ pub struct Footprint {
     pub head: String,
     /// None before the first commit.
     pub commit: Option<String>,
-    /// By their path from the top: what git lists as changed, untracked or ignored, and what the earlier look listed.
+    /// By their path from the top: what git lists as changed, untracked or ignored, and what the earlier footprint
+    /// listed.
     pub files: BTreeMap<PathBuf, FileTrace>,
     pub uncounted: usize,
     /// Without Shuntyard's own and without the stash.
@@ -88,7 +89,7 @@ pub enum OnDisk {
 }
 
 impl Git {
-    /// `earlier` is the look that this one will be compared with: all paths of that are looked at again.
+    /// `earlier` is the footprint that this one will be compared with: all its paths are read again.
     pub fn footprint(&self, top: &Path, earlier: Option<&Footprint>) -> Result<Footprint, GitError> {
         let git_directory = self.common_directory(top)?;
         let status = self.listed(top)?;
@@ -126,7 +127,7 @@ impl Git {
         })
     }
 
-    /// The references that only deliveries of Shuntyard have moved between the two looks.
+    /// The references that only deliveries of Shuntyard have moved between the two footprints.
     pub fn moved_by_deliveries(
         &self,
         top: &Path,

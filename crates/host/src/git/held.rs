@@ -34,7 +34,7 @@ pub(super) struct HeldCall<'a> {
 }
 
 impl Git {
-    /// Runs git with the lock in its hands, and waits for its end. What it prints is not kept.
+    /// Runs git while it holds the lock, and waits for its end. What it prints is not kept.
     pub(super) fn run_held(&self, lock: &RepositoryLock, call: HeldCall<'_>) -> Result<(), GitError> {
         let args = alone(call.top, call.words);
         let finished = self.finish_held(lock, &args, call.index, call.input)?;

@@ -1,4 +1,4 @@
-//! A lock in the hands of every git that works for a workspace or on its refs, so that a git that outlived its killed
+//! A lock held by every git that works for a workspace or on its refs, so that a git that outlived its killed
 //! parent process can be waited for.
 //!
 //! Invariant: the lock is the standard input of git, from its first moment to its end. The calls of a workspace share

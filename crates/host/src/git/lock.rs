@@ -1,7 +1,7 @@
 //! One change of a repository's working trees at a time.
 //!
-//! Invariant: the lock is the system's, on a file that stays: whoever dies lets go of it, and no leftover file means
-//! anything. It holds between processes and between threads.
+//! Invariant: the lock is the system's, on a file that stays: a process that dies releases it, and no leftover file
+//! means anything. It holds between processes and between threads.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -43,7 +43,7 @@ impl Git {
         take().map_err(|source| GitError::Lock { path: path.clone(), source })
     }
 
-    /// The same git with the repository's lock in the hands of every call. The lock is held for as long as this lives.
+    /// The same git with the repository's lock held by every call. The lock is held for as long as this lives.
     pub(super) fn locked(&self, repository: &Path) -> Result<Self, GitError> {
         let lock = self.lock(repository)?;
         Ok(Self { hold: Some(Hold::of(lock.file)), ..self.clone() })

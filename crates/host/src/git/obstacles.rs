@@ -18,9 +18,9 @@ const MOST_COMPARED: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Obstacles {
     pub files: Vec<PathBuf>,
-    /// Some of them are changes that git was told not to look for, and so cannot put into the index either.
+    /// Some of them are changes that git is set not to look for, and so cannot put into the index either.
     pub hidden: bool,
-    /// Files without a change that git was told not to look at; it would not notice that they only look changed.
+    /// Files without a change that git is set not to look at; it would not notice that they only look changed.
     pub overlooked: Vec<PathBuf>,
     /// The index has entries with conflicts.
     pub conflicts: bool,

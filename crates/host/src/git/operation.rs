@@ -80,7 +80,8 @@ fn detached_operation(directory: &Path, reference: &str) -> Option<Operation> {
 }
 
 impl Git {
-    /// What is in progress in a checkout that is on the branch. Conflicts in its index are found with what is in the way.
+    /// What is in progress in a checkout that is on the branch. Conflicts in its index are found with what is in the
+    /// way.
     pub(super) fn operation_in(&self, checkout: &Checkout) -> Result<Option<Operation>, GitError> {
         let directory = &checkout.place.directory;
         let files = [

@@ -23,7 +23,7 @@ impl Git {
         git
     }
 
-    /// The same, after a look: the repository is there, and it is the one that has this commit.
+    /// The same, after a check: the repository is there, and it is the one that has this commit.
     pub fn of_repository(&self, top: &Path, commit: Option<&str>) -> Result<Self, GitError> {
         let git = self.not_above(top);
         let wrong = |why| GitError::NotThatRepository { path: top.to_owned(), why };

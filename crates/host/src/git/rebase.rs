@@ -1,7 +1,7 @@
 //! Putting a working tree's commits on top of another commit.
 //!
 //! Invariant: afterwards the working tree is either on the new commits or as it was before, and never in between. One
-//! that somebody's death left in between is put back first.
+//! that a dead process left in between is restored first.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub enum Rebased {
 }
 
 /// A user's settings can ask for other branches to be moved as well, for signatures and for stashing; none of that is
-/// wanted of a rebase that nobody watches.
+/// wanted of an unattended rebase.
 const PLAIN: [&str; 12] = [
     "-c",
     "rebase.updateRefs=false",
@@ -47,8 +47,8 @@ impl Git {
     /// Rebases what is checked out, only the commits after `from`: what the base lost in the meantime does not come
     /// back. The authors of the commits stay; `committer` is who made them anew. The user's hooks are not run.
     ///
-    /// Git drops merge commits, with what was resolved or added in them. When there is one after `from`, one commit with
-    /// the content of all is rebased instead.
+    /// Git drops merge commits, with what was resolved or added in them. When there is one after `from`, one commit
+    /// with the content of all is rebased instead.
     pub fn rebase_from(
         &self,
         worktree: &Path,
@@ -79,7 +79,7 @@ impl Git {
             return self.proven(worktree, &onto, before.0.as_deref());
         };
         let paths = self.unmerged(worktree)?;
-        // All that was started is dead by now, so a lock is nobody's.
+        // All that was started is dead by now, so a lock has no owner.
         self.end_rebase(worktree, Duration::ZERO)?;
         if let (Some(single), Some(head)) = (&single, &before.1) {
             self.succeed(&alone(worktree, &["update-ref", "-m", "rebase: aborted", "HEAD", head, single]))?;

@@ -1,7 +1,7 @@
 //! Moving a reference, and removing the lock files that a killed git leaves of it.
 //!
-//! Invariant: a lock file is removed only while no git of ours runs, when a note says that one of ours was moving this
-//! very reference, and when the file is younger than the note, holds nothing else and does not go away by itself.
+//! Invariant: a lock file is removed only while no git of ours runs, when a note records that one of ours was moving
+//! this very reference, and when the file is younger than the note, holds nothing else and does not go away by itself.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -53,7 +53,7 @@ fn write_note(step: &ReferenceMove<'_>) -> io::Result<()> {
     fs::rename(draft, step.common.join(NAME))
 }
 
-/// Does what its name says for the reference that the note names. The caller holds the repository's lock.
+/// Clears the locks of the reference that the note names. The caller holds the repository's lock.
 pub(super) fn clear_reference_locks(common: &Path) -> io::Result<()> {
     // Of a process that died before its note was complete.
     remove(&common.join(DRAFT))?;

@@ -26,7 +26,7 @@ impl Expected<'_> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateRefError {
-    /// Someone else was faster; `at` is where the reference is now.
+    /// Another process was faster; `at` is where the reference is now.
     #[error("move {name}: by now it is {}", at.as_ref().map_or("gone".to_owned(), |at| format!("at {at}")))]
     Moved { name: String, at: Option<String> },
     #[error(transparent)]
@@ -47,7 +47,7 @@ pub enum BranchDeletion {
     CheckedOut {
         path: PathBuf,
     },
-    /// It got another commit meanwhile, and was left alone.
+    /// It got another commit meanwhile, and was not touched.
     Moved,
 }
 

@@ -38,7 +38,7 @@ pub enum Pushed {
     Failed(String),
 }
 
-/// How git, curl and ssh say that the other end was not reached, in small letters.
+/// The messages of git, curl and ssh for an unreachable remote, in small letters.
 const UNREACHED: [&str; 18] = [
     "could not resolve host",
     "couldn't resolve host",

@@ -1,7 +1,7 @@
 //! Removing a working tree only when nothing is lost by it.
 //!
 //! Invariant: nothing is ever forced. What git itself would not remove stays, and so does what only this working tree
-//! holds. Ignored files, such as those that a build made, are nobody's work and go.
+//! holds. Ignored files, such as those that a build made, are not work and are removed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub enum KeepReason {
     Locked(String),
     #[error("another working tree is inside it: {}", .0.display())]
     Holds(PathBuf),
-    /// Its link to the repository is missing, so nobody can tell what is in it.
+    /// Its link to the repository is missing, so its content cannot be determined.
     #[error("it has lost its link to the repository")]
     Damaged,
     /// Among others: it has submodules, whose own commits would go with it.

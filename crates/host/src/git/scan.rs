@@ -146,7 +146,7 @@ fn hunk(text: &str) -> Option<(u64, u64, u64)> {
     Some((removed, number, added))
 }
 
-/// A name with a space is followed by a tab, one with other odd letters stands in quotes.
+/// A name with a space is followed by a tab, one with other odd letters is in quotes.
 fn name<'a>(path: &'a str, prefix: &str) -> &'a str {
     let path = path.trim_end_matches('\t');
     let path = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')).unwrap_or(path);

@@ -25,7 +25,7 @@ pub struct Worktree {
 impl Git {
     /// Removes a working tree in which everything is committed; its branch stays.
     pub(super) fn remove_locked(&self, _lock: &RepositoryLock, repository: &Path, path: &Path) -> Result<(), GitError> {
-        // Whoever asked git not to show new files would lose them here.
+        // A user whose git does not show new files would lose them here.
         let all = ["-c", "status.showUntrackedFiles=all"].map(OsStr::new);
         let mut args: Vec<&OsStr> = all.into_iter().chain(within(repository, &["worktree", "remove"])).collect();
         args.extend([OsStr::new("--"), path.as_os_str()]);

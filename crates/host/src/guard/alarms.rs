@@ -1,6 +1,6 @@
 //! What wakes the guard: its owner's pipe, a request to stop, or a child that ended.
 //!
-//! Invariant: after the pipe has ended or a stop was asked for, every later wait says so as well.
+//! Invariant: after the pipe has ended or a stop was asked for, every later wait reports it as well.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -36,7 +36,7 @@ impl Alarms {
                 PollFd::new(&self.stop, PollFlags::IN),
                 PollFd::new(&stdin, PollFlags::IN),
             ];
-            // A descriptor that already said its last would make every wait return at once.
+            // A descriptor that is at its end would make every wait return at once.
             let count = if self.stopping { 1 } else { watched.len() };
             poll_restarting(&mut watched[..count], timeout)?;
             watched.map(|descriptor| !descriptor.revents().is_empty())

@@ -12,7 +12,7 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(3);
 const GUARD: &str = "guard";
 const GUARD_EXEC: &str = "guard-exec";
 
-/// When the arguments (without the program's name) say that this process is a guard, it is one until its end, and
+/// When the arguments (without the program's name) make this process a guard, it is one until its end, and
 /// the answer is what to exit with. To be called first thing in `main`, before any thread is started.
 pub fn invoked(args: impl IntoIterator<Item = OsString>) -> Option<Result<i32, GuardError>> {
     let mut args = args.into_iter();

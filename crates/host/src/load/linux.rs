@@ -20,7 +20,7 @@ fn parse_meminfo(text: &str) -> Option<f64> {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         value.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
-    // Before Linux 3.14 nobody added this up for us.
+    // Before Linux 3.14 the system did not add this up.
     let summed = || {
         let caches = ["Buffers", "Cached", "SReclaimable"].iter().filter_map(|name| field(name)).sum::<u64>();
         Some(field("MemFree")?.saturating_add(caches))

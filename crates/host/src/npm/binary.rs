@@ -21,7 +21,7 @@ pub(super) fn find(package: &Path) -> Vec<PathBuf> {
     paths.filter(|path| is_executable(path)).collect()
 }
 
-/// Removes all but the best variant that runs here and says it is that version: each takes some 180 MB.
+/// Removes all but the best variant that runs here and reports that version: each takes some 180 MB.
 pub(super) fn keep_the_one_that_runs(package: &Path, version: &str) -> Result<(), InstallError> {
     let home = package.join(".check");
     let mut reasons = Vec::new();

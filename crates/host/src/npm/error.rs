@@ -75,7 +75,7 @@ pub(super) fn npm_failed(status: Option<i32>, stderr: &str) -> InstallError {
     }
 }
 
-/// The last lines, where npm sums up; a whole log helps nobody.
+/// The last lines, where npm sums up; a whole log does not help.
 fn tail(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.trim().lines().collect();
     lines[lines.len().saturating_sub(10)..].join("\n")

@@ -1,4 +1,4 @@
-//! Whether something that somebody else wrote runs a supervisor already. It reads commands roughly, as a person would
+//! Whether a service that we did not write runs a supervisor already. It reads commands roughly, as a person would
 //! who looks for the word: a false alarm costs one `--force`, an overlooked one two supervisors.
 
 /// Whether this shell command runs `shuntyard supervise` or `shuntyard pulse`.
@@ -6,7 +6,7 @@
 pub fn runs_shuntyard(command: &str) -> bool {
     simple_commands(command).iter().any(|words| {
         let mut words = words.iter();
-        // What stands before can be a time, variables, or another program that starts ours.
+        // The text before it can be a time, variables, or another program that starts ours.
         words.any(|word| matches!(word.rsplit('/').next(), Some("shuntyard" | "switchyard"))) && {
             let mut rest = words.filter(|word| !word.starts_with("--server="));
             let mut word = rest.next();

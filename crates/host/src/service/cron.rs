@@ -1,6 +1,6 @@
 //! An entry in the crontab of a user, between two lines that mark it as ours.
 //!
-//! Invariant: whatever stands outside of our own block is kept byte for byte; it need not even be text.
+//! Invariant: whatever is outside of our own block is kept byte for byte; it need not even be text.
 
 use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, runs_shuntyard, sayable};
 
@@ -21,7 +21,7 @@ pub fn block(service: &Service) -> Result<String, Unsayable> {
     for (name, value) in &service.variables {
         command.push_str(&format!(" {name}={}", quoted(value)?));
     }
-    // Written over by each pass, so it stays small, and its time tells when the last one was.
+    // Written over by each pass, so it stays small, and its time shows when the last one was.
     let (program, log) = (quoted(&service.program)?, quoted(&service.log)?);
     command.push_str(&format!(" {program} {} >{log} 2>&1", work.as_str()));
     let (begin, end) = (instance.name(BEGIN, ' '), instance.name(END, ' '));
@@ -29,7 +29,7 @@ pub fn block(service: &Service) -> Result<String, Unsayable> {
 }
 
 /// For the shell, through cron, which ends a command at a percent sign without a backslash before it. The backslash
-/// stands outside of the quotes, so that it is harmless where cron leaves it to the shell. Crons differ in what they do
+/// is outside of the quotes, so that it is harmless where cron leaves it to the shell. Crons differ in what they do
 /// to two backslashes, so a path with one is refused.
 fn quoted(value: &str) -> Result<String, Unsayable> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:,@".contains(letter);
@@ -40,7 +40,7 @@ fn quoted(value: &str) -> Result<String, Unsayable> {
     Ok(format!("'{}'", value.replace('\'', "'\"'\"'").replace('%', "'\\%'")))
 }
 
-/// Somebody has changed the markers; where the block ends is a guess then, and a wrong one costs entries.
+/// The markers were changed; where the block ends is a guess then, and a wrong one costs entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("read the crontab: line {line} is a marker of a shuntyard block without its other one")]
 pub struct BrokenBlock {
@@ -89,7 +89,7 @@ impl<'a> Crontab<'a> {
         }
     }
 
-    /// The blocks of this instance: one, unless somebody has copied it.
+    /// The blocks of this instance: one, unless it was copied.
     #[must_use]
     pub fn blocks(&self, instance: &Instance) -> Vec<&'a [u8]> {
         let wanted = instance.name(BEGIN, ' ');

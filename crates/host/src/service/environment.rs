@@ -1,4 +1,4 @@
-//! The variables that a service is given. A scheduler starts programs with hardly any, and what stands in its files can
+//! The variables that a service is given. A scheduler starts programs with hardly any, and what is in its files can
 //! be read by others and is kept in backups.
 //!
 //! Invariant: a closed list of names that hold paths. Nothing else of the caller's environment gets into a text.
@@ -36,7 +36,7 @@ pub fn variables(
     variables.into_iter().collect()
 }
 
-/// A relative directory would be another one wherever the service runs, and one that is missing could be made by anyone.
+/// A relative directory would be another one wherever the service runs, and any user could make one that is missing.
 fn search_path(environment: &BTreeMap<String, String>, is_directory: impl Fn(&Path) -> bool) -> String {
     let mut seen = BTreeSet::new();
     let given = environment.get("PATH").map(String::as_str).unwrap_or_default();

@@ -3,7 +3,7 @@
 use crate::former_name::former_name;
 use std::path::{Path, PathBuf};
 
-/// A directory of this name says nothing about whose data it has.
+/// A directory of this name does not identify whose data it has.
 const NAMES: [&str; 2] = ["shuntyard", "switchyard"];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

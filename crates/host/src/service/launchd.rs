@@ -1,4 +1,4 @@
-//! A property list for macOS's launchd, and what it says about a job.
+//! A property list for macOS's launchd, and its output about a job.
 
 use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, Work, sayable};
 
@@ -64,7 +64,7 @@ fn escaped(value: &str) -> Result<String, Unsayable> {
     Ok(value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
 }
 
-/// What `launchctl print` says about a job.
+/// The output of `launchctl print` about a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Printed {
     pub state: Option<String>,

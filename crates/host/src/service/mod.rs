@@ -1,4 +1,4 @@
-//! What a scheduler of the system is told so that tasks are seen through by themselves: the texts for systemd, cron and
+//! The service definitions that make a scheduler of the system supervise tasks: the texts for systemd, cron and
 //! launchd.
 //!
 //! Invariant: everything here is a value of its arguments: nothing is read, written or run. No text holds a secret, and
@@ -18,7 +18,7 @@ pub use instance::Instance;
 use crate::former_name::former_name;
 use serde::Serialize;
 
-/// The second half of every text that we write; a file without it is somebody else's.
+/// The second half of every text that we write; a file without it is not ours.
 pub const MARK: &str = "made by `shuntyard service install`; `shuntyard service uninstall` removes it";
 
 /// Whether one of our texts is this, also one that was written under the program's former name.

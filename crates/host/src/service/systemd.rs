@@ -1,4 +1,4 @@
-//! Units for systemd's manager of one user, and what it says about them.
+//! Units for systemd's manager of one user, and its output about them.
 
 use super::{Instance, MARK, MINUTES, Manager, Service, Unsayable, Work, sayable};
 use jiff::{fmt::strtime, tz::TimeZone};

@@ -60,7 +60,7 @@ pub(super) fn processor_ticks(line: &str) -> Option<u64> {
     ticks.filter(|ticks| ticks.len() == 4).map(|ticks| ticks.iter().sum())
 }
 
-/// The command name stands in parentheses and may itself hold spaces and parentheses: the last `)` ends it.
+/// The command name is in parentheses and may itself hold spaces and parentheses: the last `)` ends it.
 pub(super) fn parse_stat(line: &str, page_size: u64) -> Option<Entry> {
     let (pid, _) = line.split_once(" (")?;
     let (_, rest) = line.rsplit_once(") ")?;

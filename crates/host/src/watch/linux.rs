@@ -1,4 +1,4 @@
-//! The kernel's own word that something in a directory changed.
+//! Change events of the kernel for directories.
 //!
 //! Directories are watched and not files: a file may not exist yet, and one that is made anew is another file.
 
@@ -51,7 +51,7 @@ impl Told {
         Ok(Self { inotify: registered(inotify)?, names })
     }
 
-    /// Fails when it can tell nothing any more.
+    /// Fails when it can no longer report changes.
     pub(super) async fn changed(&mut self) -> io::Result<()> {
         loop {
             let mut ready = self.inotify.readable().await?;
@@ -89,7 +89,7 @@ fn drain(inotify: &OwnedFd, names: &HashMap<i32, HashSet<OsString>>) -> Drained 
     let mut reader = Reader::new(inotify, &mut buffer);
     let mut found = Found::Nothing;
     let mut count = 0;
-    // Whatever was read into the buffer has to be looked at: the kernel does not tell it again.
+    // Events that were read into the buffer have to be handled: the kernel does not report them again.
     while count < MOST_AT_ONCE || !reader.is_buffer_empty() {
         count += 1;
         match reader.next() {

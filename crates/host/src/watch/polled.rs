@@ -1,4 +1,4 @@
-//! Looking at files again and again, where the system tells of no changes.
+//! Looking at files again and again, where the system reports no changes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 const STEP: Duration = Duration::from_millis(20);
 /// A file's time moves in steps of some milliseconds. A second write in the same step shows only in the content, so
-/// each change is told once more when the step must be over.
+/// each change is reported once more when the step must be over.
 const SETTLED: Duration = Duration::from_millis(40);
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Stamp {
 impl Polled {
     pub(super) fn new(files: &[PathBuf]) -> Self {
         let files = files.iter().map(|file| (file.clone(), Stamp::of(file))).collect();
-        // A write just after this look can be in the same step as one just before it.
+        // A write just after this read can be in the same step as one just before it.
         Self { files, once_more: Some(Instant::now() + SETTLED) }
     }
 

@@ -67,7 +67,7 @@ fn a_killed_guard_takes_the_command_along() {
     scene.await_running("sleep", 2);
     let command = scene.running("sh")[0];
     assert!(child.identity().signal(Signal::KILL));
-    // Nobody has looked at the guard yet: the command's end is the system's work.
+    // The guard was not waited for yet: the command's end is the system's work.
     if cfg!(target_os = "linux") {
         until("the command's end", || (!command.is_alive()).then_some(()));
     }
@@ -154,7 +154,7 @@ fn exit_codes_pass_through() {
     }
 }
 
-/// A process that nobody waited for keeps its number, so a number that is free again was waited for.
+/// A process that was not waited for keeps its number, so a number that is free again was waited for.
 fn adopted_children_are_collected() {
     let scene = Scene::new("adopted");
     let mut child = scene.start("(sh -c 'echo $$ > $SCENE/orphan' &); exec sleep 300");

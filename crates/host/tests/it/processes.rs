@@ -68,7 +68,7 @@ fn an_identity_refuses_another_process_with_its_number() {
     }
     assert!(real.signal(Signal::KILL));
     until("its end", || (!real.is_alive()).then_some(()));
-    // Not waited for yet: the number is still taken, but nobody lives there.
+    // Not waited for yet: the number is still taken, but no process runs there.
     assert_eq!(ProcessIdentity::of(real.pid), Some(real));
     assert!(!real.signal(Signal::KILL));
 }
@@ -102,7 +102,7 @@ fn a_tree_is_found_and_weighed() {
 fn the_polite_end_without_a_kill() {
     let mut family = Family::start("polite", "sleep 300 & sleep 300 & wait");
     family.await_members(3);
-    // Nobody sits out a grace that is not needed: this one would be.
+    // No call waits for a grace that is not needed: this one would be.
     assert_eq!(kill_tree(&family.identity(), Duration::from_secs(3600)), []);
     assert_eq!(family.members(), []);
     use std::os::unix::process::ExitStatusExt;
@@ -124,7 +124,7 @@ fn the_deaf_are_killed_and_their_late_children_too() {
 
 #[test]
 fn children_are_followed_when_their_parent_dies_first() {
-    // The child is born deaf, the parent hears again.
+    // The child ignores the signal, the parent handles it again.
     let family = Family::start("outlive", "trap '' TERM; sleep 300 & trap - TERM; exec sleep 300");
     family.await_members(2);
     let (grace, started) = (Duration::from_millis(200), Instant::now());

@@ -1,4 +1,4 @@
-//! Files that change are told, and quiet ones are not.
+//! Changed files are reported, and unchanged ones are not.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ async fn told(watch: &mut FileWatch, what: &str) {
     tokio::time::timeout(PATIENCE, watch.changed()).await.expect(what);
 }
 
-/// Hears what is still to be told, until nothing is.
+/// Receives pending changes until there are none.
 async fn hush(watch: &mut FileWatch) {
     let mut count = 0;
     while tokio::time::timeout(QUIET, watch.changed()).await.is_ok() {

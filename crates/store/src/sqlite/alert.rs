@@ -1,4 +1,4 @@
-//! Alerts of the budget: each is told once a day, whoever notices it first.
+//! Alerts of the budget: each is raised once a day, by the first process that notices it.
 
 use super::{SqliteStore, event, fault::failed};
 use crate::{Alert, Result, SpendKey};

@@ -1,5 +1,5 @@
-//! What single attempts tell about money, where no sums are kept: what a model's attempts usually come to, and when a
-//! task or a batch began to spend.
+//! The figures of single attempts about money, where no sums are kept: what a model's attempts usually come to, and
+//! when a task or a batch began to spend.
 
 use super::{SqliteStore, fault::failed, row, spend};
 use crate::{Result, SpendKey, SpendKind, Spent};
@@ -46,7 +46,7 @@ macro_rules! charged {
     };
 }
 
-/// They read every attempt, because nothing but a look at the rate of one task or batch asks for this.
+/// They read every attempt, because only the display of the rate of one task or batch asks for this.
 const TO_TASK: &str = charged!("task");
 const TO_BATCH: &str = charged!("batch");
 

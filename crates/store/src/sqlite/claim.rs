@@ -42,8 +42,8 @@ pub(super) fn ask_full(look: &mut Script, new: &NewRun) -> Result<()> {
     Ok(())
 }
 
-/// Claims, as a part of the caller's script, by the answer to [`ask_full`]. A task that waits for others, or whose batch
-/// was paused, is not what the caller has seen: it is stale.
+/// Claims, as a part of the caller's script, by the answer to [`ask_full`]. A task that waits for others, or whose
+/// batch was paused, is not what the caller has seen: it is stale.
 pub(super) async fn claim(
     write: &mut Write,
     script: &mut Script,

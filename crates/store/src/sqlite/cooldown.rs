@@ -1,5 +1,5 @@
-//! Cooldowns: who is left alone after a failure, and until when. Of several for one target the one
-//! that ends last stands, in whatever order they are told.
+//! Cooldowns: what cools down after a failure, and until when. Of several for one target the one
+//! that ends last stands, in whatever order they are recorded.
 
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{CooldownRecord, Result};

@@ -1,4 +1,4 @@
-//! What tasks wait for. How many of its blockers are open is kept with each task, so that whoever looks for work need
+//! What tasks wait for. How many of its blockers are open is kept with each task, so that a search for work need
 //! not look at blockers; it changes in the transaction that changes the blocker.
 
 use super::{SqliteStore, fault::failed, row, script::Script};
@@ -22,7 +22,7 @@ pub(super) const RECOUNT: &str = "
         WHERE dependency.task = task.id AND (blocker.phase IS NULL OR blocker.phase NOT IN ('done', 'cancelled')))
     WHERE id IN (SELECT dependency.task FROM dependency WHERE dependency.needs = ?)";
 
-/// Tells those that depend on a task, as a part of the script that changes it.
+/// Updates the tasks that depend on a task, as a part of the script that changes it.
 pub(super) fn recount(script: &mut Script, id: &TaskId) {
     script.add(RECOUNT).bind(id.as_str());
 }

@@ -119,7 +119,7 @@ fn add_end(script: &mut Script, dispatch: DispatchId, end: &DispatchEnd) {
     event::tell(script, end.at, "dispatch.finished", &id, &data);
 }
 
-/// An end that is none would leave a row that nobody ever settles.
+/// An end that is none would leave a row that is never settled.
 pub(super) fn refuse_running(status: RunStatus) -> Result<()> {
     if status == RunStatus::Running {
         return Err(StoreError::new(ErrorKind::Conflict, "failed to finish: `running` is not an end"));

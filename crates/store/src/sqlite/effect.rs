@@ -27,7 +27,7 @@ const DEFER: &str = "UPDATE effect SET free_at = ?2, result = ?3 WHERE id = ?1 A
 
 const IS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM effect WHERE id = ?1)";
 
-/// Of the store itself, and counted as tried once: whoever adds it performs it.
+/// Of the store itself, and counted as tried once: the process that adds it performs it.
 const ADD: &str = "
     INSERT INTO effect (task, epoch, at, kind, data, free_at, tries) VALUES (NULL, 0, ?1, ?2, ?3, ?4, 1) RETURNING id";
 
@@ -38,7 +38,7 @@ pub(super) async fn add(transaction: &mut SqliteConnection, effect: &Effect, now
 
 /// The tries of each are counted with this one.
 pub(super) async fn take(store: &SqliteStore, now: i64, lease: i64, limit: u32) -> Result<Vec<EffectRecord>> {
-    // Whoever looks again and again does not hold up those who write.
+    // A process that polls does not delay writers.
     let waiting: bool = query_scalar(WAITING)
         .bind(now)
         .fetch_one(&store.connections.readers)

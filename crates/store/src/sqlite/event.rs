@@ -1,4 +1,4 @@
-//! The event log. Others wait on it, so an event is written by the transaction that it tells of.
+//! The event log. Others wait on it, so an event is written by the transaction that it reports.
 
 use super::{SqliteStore, fault::failed, row, script::Script};
 use crate::{Event, Result};

@@ -39,7 +39,7 @@ fn database_kind(error: &dyn DatabaseError) -> ErrorKind {
         1 | 11 | 26 => ErrorKind::Corrupt,
         // CONSTRAINT, MISMATCH.
         19 | 20 => ErrorKind::Conflict,
-        // PERM, NOMEM, READONLY, IOERR, FULL, CANTOPEN and what nobody expects.
+        // PERM, NOMEM, READONLY, IOERR, FULL, CANTOPEN and all unexpected ones.
         _ => ErrorKind::Unavailable,
     }
 }

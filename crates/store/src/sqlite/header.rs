@@ -1,4 +1,4 @@
-//! What a file says about itself before SQLite opens it.
+//! What the header of a file contains, before SQLite opens it.
 //!
 //! A file that is not ours must stay byte for byte as it was, and SQLite may replay a log into a
 //! database that it opens; so the refusals that the first hundred bytes allow are made from them.
@@ -30,14 +30,14 @@ pub(super) struct Identity {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contents {
-    /// No bytes: a database that somebody is about to fill.
+    /// No bytes: a database that a process is about to fill.
     Nothing,
-    /// A database that carries no mark, so only its tables can tell whether it may be ours.
+    /// A database that carries no mark, so only its tables show whether it may be ours.
     Unmarked,
     Marked(Identity),
 }
 
-/// To be called before SQLite has the file open: whoever closes a file lets go of all locks that the process has on it.
+/// To be called before SQLite has the file open: closing a file releases all locks that the process has on it.
 pub(super) fn read(path: &Path) -> Result<(Contents, Journal)> {
     let mut bytes = Vec::with_capacity(100);
     File::open(path).and_then(|file| file.take(100).read_to_end(&mut bytes)).map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! Health of providers: the newest look at each one. A look that found the same is no event.
+//! Health of providers: the newest check of each one. A check with the same result is no event.
 
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{HealthRecord, Result};

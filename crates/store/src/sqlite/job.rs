@@ -1,4 +1,4 @@
-//! Jobs as they are read: one, those that a filter lets through, those at work, where one stands in its line, and how
+//! Jobs as they are read: one, those that a filter lets through, those at work, the place of one in its line, and how
 //! many there are.
 //!
 //! What is asked again and again costs nothing more for the jobs that are over.

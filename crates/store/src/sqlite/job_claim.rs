@@ -14,7 +14,7 @@ use serde_json::json;
 use shuntyard_core::work::job::JobId;
 use sqlx::query_scalar;
 
-/// Those of busy workers are passed over, and so are those of workers that nobody will ever send anything again.
+/// Those of busy workers are passed over, and so are those of workers that never get anything again.
 macro_rules! next {
     () => {
         "SELECT number FROM job INDEXED BY job_queued
@@ -45,7 +45,7 @@ pub(super) const NOTE: &str = "
     RETURNING number";
 
 pub(super) async fn claim(store: &SqliteStore, owner: &Owner, at_once: u32, now: i64) -> Result<Option<JobRecord>> {
-    // Whoever looks for work finds none most of the time, and then nobody has to wait for the write lock.
+    // A search for work finds none most of the time, and then no process has to wait for the write lock.
     let next: Option<i64> = query_scalar(NEXT)
         .bind(at_once)
         .fetch_optional(&store.connections.readers)
@@ -81,7 +81,7 @@ pub(super) async fn note(store: &SqliteStore, id: JobId, epoch: i64, note: &JobN
     let mut script = Script::default();
     let held = !noted.is_empty();
     if held {
-        // There may be many, and what is new may have answers in it: whoever wants to know reads the job.
+        // There may be many, and the progress may contain answers: a reader gets it from the job.
         event::tell(&mut script, now, "job.progress", &id.to_string(), &json!({}));
     }
     write.commit(script).await?;

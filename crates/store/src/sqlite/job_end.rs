@@ -1,6 +1,6 @@
 //! How a claim of a job ends, how a job is cancelled, and what is forgotten of those that are over.
 //!
-//! A job that is over stays as it is, and nobody puts one into a line that nobody serves.
+//! A job that is over stays as it is, and no job enters the line of a stopped worker.
 
 use super::{
     SqliteStore,
@@ -93,7 +93,7 @@ impl Next {
         })
     }
 
-    /// Writes it down and tells of it, as a part of the caller's script.
+    /// Writes it and its event, as a part of the caller's script.
     fn write(self, script: &mut Script, before: Told, now: i64) -> Result<()> {
         script
             .add(LEAVE)

@@ -13,7 +13,7 @@ use crate::{ErrorKind, NewJob, Result, StoreError};
 use shuntyard_core::work::job::{JobId, JobState};
 use sqlx::query;
 
-/// After all that are not over, so that whoever goes back to an old place is never overtaken.
+/// After all that are not over, so that a job that goes back to an old place is never overtaken.
 macro_rules! end_of_line {
     () => {
         "(SELECT coalesce(max(place), 0) + 1 FROM job WHERE ended_at IS NULL)"

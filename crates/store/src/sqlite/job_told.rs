@@ -1,5 +1,5 @@
-//! What the event log tells of a job: what kind it is, who does it and how it stands. Never what it was asked or what
-//! it answered, because that is forgotten with the job and the log is not.
+//! What the event log contains about a job: what kind it is, its worker and its state. Never what it was asked or
+//! what it answered, because that is forgotten with the job and the log is not.
 
 use super::{event, row, script::Script};
 use crate::Result;
@@ -38,7 +38,7 @@ impl Told {
         })
     }
 
-    /// Says how it stands, as a part of the caller's script.
+    /// Writes an event with its state, as a part of the caller's script.
     pub fn tell(&self, script: &mut Script, at: i64, kind: &str, why: Option<&str>) {
         let mut data = json!({
             "kind": self.kind.as_str(), "worker": self.worker, "model": self.model, "epoch": self.epoch,
@@ -51,7 +51,7 @@ impl Told {
     }
 }
 
-/// What is told when a job comes into a state.
+/// The event when a job comes into a state.
 pub(super) fn kind_of(state: JobState) -> &'static str {
     match state {
         JobState::Queued => "job.queued",

@@ -27,7 +27,7 @@ pub(super) async fn of(store: &SqliteStore, filter: &OutcomeFilter, order: Outco
 
 pub(super) fn sql(filter: &OutcomeFilter, order: OutcomeOrder) -> String {
     let (plain, ordered) = match order {
-        // Whoever reads on goes through all of them once, page by page. The plus signs keep SQLite from collecting
+        // A reader goes through all of them once, page by page. The plus signs keep SQLite from collecting
         // and sorting all that fit for every page.
         OutcomeOrder::Oldest => ("+", " ORDER BY id LIMIT ?7"),
         OutcomeOrder::Newest => ("", " ORDER BY at DESC, id DESC LIMIT ?7"),

@@ -1,4 +1,4 @@
-//! Named moments. The newest that was told stands.
+//! Named moments. The newest recorded one stands.
 
 use super::{SqliteStore, fault::failed};
 use crate::Result;

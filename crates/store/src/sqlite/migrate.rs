@@ -1,7 +1,7 @@
 //! Brings a database to the newest version, or leaves it exactly as it was.
 //!
 //! All pending migrations and the checks of their result are one transaction. It takes the write
-//! lock first and looks at the version again, so that of two processes one migrates and the other
+//! lock first and checks the version again, so that of two processes one migrates and the other
 //! finds the work done. A database with rows is copied before it is touched.
 
 use super::{
@@ -40,7 +40,7 @@ pub(super) async fn migrate(
     migrations: &[Migration],
 ) -> Result<()> {
     // Rebuilding a table drops the old one; with foreign keys on, that would delete rows which
-    // point to it. Nobody can switch them inside a transaction, and they are checked at its end.
+    // point to it. They cannot be switched inside a transaction, and they are checked at its end.
     // Another process may be migrating a large database: that is worth a longer wait.
     sqlx::raw_sql("PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 60000;")
         .execute(&mut *connection)
@@ -51,7 +51,7 @@ pub(super) async fn migrate(
         .execute(&mut *connection)
         .await
         .map_err(open::unopened(path));
-    // Folding in the log lets the file itself show its version; whoever closes last does it too.
+    // Folding in the log lets the file itself show its version; the last process to close does it too.
     let _ = sqlx::raw_sql("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut *connection).await;
     outcome.and(restored.map(drop))
 }

@@ -19,8 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a call waits for another writer. A write takes milliseconds; on a machine with far more work than processors,
-/// one that holds the lock may not run for seconds.
+/// How long a call waits for another writer. A write takes milliseconds; on a machine with far more work than
+/// processors, one that holds the lock may not run for seconds.
 pub(super) const BUSY: Duration = Duration::from_secs(20);
 
 /// Reads of one process that may run at once.
@@ -132,7 +132,7 @@ pub(super) fn create_private(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Somebody's tables in an unmarked database make it foreign; without any it may become ours.
+/// Tables of another program in an unmarked database make it foreign; without any it may become ours.
 async fn refuse_tables(path: &Path) -> Result<()> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

@@ -28,7 +28,7 @@ const ADD: &str = "
 pub(super) const ADD_TEXT: &str = "
     INSERT INTO outcome_text (rowid, text) SELECT id, text FROM outcome ORDER BY id DESC LIMIT 1";
 
-/// Which of some attempts have an outcome, for a statement that looks before others write.
+/// Which of some attempts have an outcome, for a statement that reads before others write.
 macro_rules! known {
     () => {
         "(SELECT json_group_array(json_array(outcome.dispatch, outcome.ordinal))
@@ -60,7 +60,7 @@ pub(super) async fn record(store: &SqliteStore, outcomes: &[NewOutcome]) -> Resu
     Ok(u64::try_from(new.len()).unwrap_or(u64::MAX))
 }
 
-/// What is told of new outcomes: nothing when there are none.
+/// The events of new outcomes: none when there are none.
 fn told(new: &[&NewOutcome]) -> Script {
     let mut script = Script::default();
     let (subject, data) = match new {
@@ -125,7 +125,7 @@ pub(super) fn add(script: &mut Script, outcome: &NewOutcome) {
     tally::count(script, outcome, tally::Change::first(outcome));
 }
 
-/// The newest judgement stands. One that says the same as what is there changes nothing and is no event.
+/// The newest judgement stands. One that is equal to what is there changes nothing and is no event.
 pub(super) async fn judge(
     store: &SqliteStore,
     dispatch: DispatchId,

@@ -1,4 +1,4 @@
-//! Periods of the budget: what providers allow, and when. The look for an overlap and the insertion are
+//! Periods of the budget: what providers allow, and when. The check for an overlap and the insertion are
 //! one statement, so that two who enter the same period at once cannot both succeed.
 
 use super::{SqliteStore, event, fault::failed, row};

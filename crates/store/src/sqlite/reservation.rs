@@ -1,4 +1,4 @@
-//! Reservations: what running attempts may still cost. Looking whether there is room and taking it are
+//! Reservations: what running attempts may still cost. Checking a ceiling and reserving under it are
 //! one transaction, so that any number of processes together stay below a ceiling.
 
 use super::{
@@ -70,7 +70,7 @@ pub(super) async fn refusal(
 /// Asks how far each ceiling is used. The answer is two rows for each: what is settled, and what is reserved.
 ///
 /// The window after it counts as well. Something is there only when the clock was set back; what begins now may end
-/// there, and would find its room taken.
+/// there, and would find its share taken.
 pub(super) fn ask_ceilings(script: &mut Script, attempt: &NewAttempt, reserve: &Reserve) {
     for ceiling in &reserve.ceilings {
         let until = ceiling.until.saturating_add(ceiling.until.saturating_sub(ceiling.from).max(0));
@@ -135,7 +135,7 @@ fn ask(script: &mut Script, key: &SpendKey, but: Option<&NewAttempt>) {
         SpendKind::Batch => script.add(OF_BATCH).bind(&key.name),
         SpendKind::Task => script.add(OF_TASK).bind(&key.name),
     };
-    // No reservation has the ordinal of nobody.
+    // No reservation has this ordinal.
     script.bind(but.map_or_else(String::new, |but| but.dispatch.to_string())).bind(but.map_or(0, |but| but.ordinal));
 }
 

@@ -1,5 +1,5 @@
 //! Runs: claims of tasks, from the claim to the end. What holds a run is the epoch: as soon as the task has another
-//! one, or the run has ended, whoever worked under it can write nothing more.
+//! one, or the run has ended, the process that worked under it can write nothing more.
 
 use super::{SqliteStore, script::Script};
 use crate::{ErrorKind, NewRun, Result, RunNote, StoreError};
@@ -64,7 +64,7 @@ const HELD: &str = "
     SELECT EXISTS (SELECT 1 FROM task JOIN run ON run.task = task.id AND run.epoch = task.epoch
                    WHERE task.id = ? AND run.ended_at IS NULL) AS held";
 
-/// A renewal that comes late takes nothing back.
+/// A late renewal never shortens a lease.
 pub(super) const RENEW: &str = "
     UPDATE run SET progress_at = max(progress_at, ?), lease_until = max(lease_until, ?)
     WHERE task = ? AND epoch = ? AND ended_at IS NULL

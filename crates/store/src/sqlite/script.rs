@@ -1,7 +1,7 @@
 //! A transaction in as few goes as there can be: each go is handed to the connection's own thread and waited for, and
 //! that costs more than the statements do.
 //!
-//! Invariant: a connection whose transaction did not come to its end is closed, and SQLite takes back what it wrote.
+//! Invariant: a connection whose transaction did not come to its end is closed, and SQLite rolls back what it wrote.
 
 use super::{SqliteStore, fault::failed};
 use crate::Result;
@@ -67,7 +67,7 @@ impl Script {
     }
 }
 
-/// A transaction that looks before it writes.
+/// A transaction that reads before it writes.
 #[derive(Debug)]
 pub(super) struct Write {
     connection: PoolConnection<Sqlite>,
@@ -76,7 +76,7 @@ pub(super) struct Write {
 }
 
 impl Write {
-    /// Takes the write lock and looks. The rows are those of all statements of the look.
+    /// Takes the write lock and reads. The rows are those of all statements of `look`.
     pub async fn after(store: &SqliteStore, look: Script, what: &'static str) -> Result<(Self, Vec<SqliteRow>)> {
         let mut write = Self::new(store, what).await?;
         let look = Script { sql: format!("BEGIN IMMEDIATE;{}", look.sql), ..look };
@@ -119,7 +119,7 @@ impl Write {
 
 impl Drop for Write {
     fn drop(&mut self) {
-        // Also when the caller went away in the middle: nobody would ever end the transaction.
+        // Also when the caller went away in the middle: the transaction would never end.
         if !self.ended {
             self.connection.close_on_drop();
         }

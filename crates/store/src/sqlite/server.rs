@@ -91,7 +91,7 @@ fn state_kind(state: ServerState) -> &'static str {
     }
 }
 
-/// The address and the problem stay in the row: an event says that there is something to read.
+/// The address and the problem stay in the row: an event announces that there is something to read.
 async fn announce(
     connection: &mut SqliteConnection,
     at: i64,

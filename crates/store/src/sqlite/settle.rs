@@ -63,7 +63,8 @@ fn settle(
     let id = dispatch.to_string();
     reservation::release(script, dispatch, ordinal);
     let Some(ended_at) = before.ended_at else {
-        // It did not end before it began, whatever the clock says now: its money was reserved under the limits of then.
+        // It did not end before it began, whatever the clock shows now: its money was reserved under the limits of
+        // then.
         let at = end.at.max(before.began_at);
         let after = settled(before, end, row)?;
         amounts(script, SETTLE, &after);
@@ -102,7 +103,7 @@ fn settled(before: AttemptRecord, end: &AttemptEnd, row: &SqliteRow) -> Result<A
     let reserved_cost = row::get::<Option<i64>>(row, "reserved_nano")?.map(Nano);
     let mut usage = storable(end.usage);
     let tokens = Amount::new(usage.total(), end.usage_known).settled(reserved_tokens).value();
-    // Nobody knows of which kind they would have been.
+    // Their kind is unknown.
     usage.input = usage.input.saturating_add(tokens.saturating_sub(usage.total()));
     let cost = Amount::new(end.cost, end.cost_known).settled(reserved_cost);
     Ok(AttemptRecord { usage: storable(usage), cost: cost.value(), cost_known: cost.is_known(), ..before })

@@ -1,8 +1,8 @@
 //! Outcomes with similar words.
 //!
 //! FTS5 has a language of its own for what is looked for. A word is always a quoted string in it, so that nothing
-//! that somebody writes can be more than a word. And what a question costs does not grow with the outcomes: FTS5
-//! ranks all that it finds, so a word that very many have is not ranked by, which would tell little anyway.
+//! in the query can be more than a word. And what a question costs does not grow with the outcomes: FTS5
+//! ranks all that it finds, so a word that very many have is not ranked by, which would help little anyway.
 
 use super::{SqliteStore, fault::failed, listing, row};
 use crate::{OutcomeRecord, Result};
@@ -76,7 +76,8 @@ fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('\0', " ").replace('"', "\"\""))
 }
 
-/// The rarest words, as many as all candidates have room for, and the others. One that nobody has is in neither.
+/// The rarest words, as many as fit within the limit of candidates, and the others. One without any outcome is in
+/// neither.
 async fn by_occurrence(
     connection: &mut SqliteConnection,
     words: Vec<String>,

@@ -1,4 +1,4 @@
-//! New tasks. A thousand of them are one transaction of a few statements, so that nobody else waits long, and what
+//! New tasks. A thousand of them are one transaction of a few statements, so that no other writer waits long, and what
 //! they cost does not grow with how many are there already.
 
 use super::{
@@ -80,7 +80,7 @@ pub(super) async fn add(store: &SqliteStore, tasks: &[NewTask]) -> Result<Vec<Ta
     Ok(ids)
 }
 
-/// One that cannot be done now is done some time by somebody.
+/// If it cannot be done now, a later call does it.
 async fn fold(store: &SqliteStore) {
     if let Err(error) = sqlx::query(FOLD).execute(&store.connections.writer).await {
         tracing::debug!(%error, "the log stays long for now");
@@ -88,7 +88,7 @@ async fn fold(store: &SqliteStore) {
 }
 
 /// Gives the nameless the numbers after the highest that is there or given, and refuses a name that is taken and a
-/// batch that is not there. A number above all that are there is nobody's name.
+/// batch that is not there. A number above all that are there is free.
 fn named(rows: &[SqliteRow], tasks: &[NewTask]) -> Result<Vec<TaskId>> {
     let [highest, is_taken, unknown] = rows else {
         return Err(StoreError::new(ErrorKind::Corrupt, "failed to number the tasks"));

@@ -1,5 +1,5 @@
-//! Changes of tasks: the task, its audit row, what is to be done outside, its run and whoever waits for it, in one
-//! transaction or not at all.
+//! Changes of tasks: the task, its audit row, what is to be done outside, its run and the tasks that wait for it, in
+//! one transaction or not at all.
 //!
 //! Only state, tally, epoch and receipt change here. What was asked for is written once, and the batch has a call of
 //! its own.

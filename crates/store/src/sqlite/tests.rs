@@ -121,7 +121,7 @@ async fn outcomes_are_counted_by_their_indexes() {
     }
 }
 
-/// With room for four candidates: what a store of millions does with words that very many outcomes have.
+/// With a limit of four candidates: what a store of millions does with words that very many outcomes have.
 #[tokio::test]
 async fn common_words_are_looked_for_among_the_newest() {
     let directory = shuntyard_testkit::Scratch::of_test();
@@ -144,7 +144,7 @@ async fn common_words_are_looked_for_among_the_newest() {
         // Only common ones: the newest four, and of those the one with both words first.
         (&["mend", "test"][..], 9, vec![8, 9, 7, 6]),
         (&["mend"], 2, vec![9, 8]),
-        // A rare one goes first, however old it is, and leaves room for others.
+        // A rare one goes first, however old it is, and leaves places for others.
         (&["mend", "rare", "test"], 9, vec![1, 8, 9, 7, 6]),
         (&["mend", "rare", "test"], 1, vec![1]),
         // Two that fit together are ranked; what is found in both ways is there once.

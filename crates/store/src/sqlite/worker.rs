@@ -1,4 +1,4 @@
-//! Workers: who carries out jobs one after the other, under a name that only one of them has at a time.
+//! Workers: they execute jobs one after the other, under a name that only one of them has at a time.
 
 use super::{SqliteStore, event, fault::failed, job_end, job_told::told, row, script::Script};
 use crate::{ErrorKind, Owner, Result, StoreError, WorkerRecord};
@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-/// Who was stopped makes room for another of the same name.
+/// A stopped worker frees its name for another.
 const ADD: &str = "
     INSERT INTO worker (name, profile, directory, backend, reference, model, policy, reason, fingerprint, session,
                         server, process_host, process_pid, process_start, stopped_at, used_at, version, created_at)
@@ -36,7 +36,7 @@ pub(super) const ALL: &str = "SELECT * FROM worker ORDER BY name";
 pub(super) const QUEUED: &str =
     concat!("SELECT ", told!(), " FROM job WHERE state = 'queued' AND worker = ?1 ORDER BY place");
 
-/// Whoever still works for one may ask about it.
+/// A process that still works for one may ask about it.
 pub(super) const PRUNE: &str = "
     DELETE FROM worker
     WHERE stopped_at < ?1

@@ -1,7 +1,7 @@
-//! Whatever happens in whatever order to attempts that set money aside (they begin, settle, are told again or later,
-//! are cancelled, their process dies in the middle of a call, the clock jumps over midnight and back), no line of any
-//! day is passed by more than the estimates were wrong, in strict mode by nothing, and no settled nano-dollar is lost
-//! or counted twice.
+//! Whatever happens in whatever order to attempts that set money aside (they begin, settle, are reported again or
+//! later, are cancelled, their process dies in the middle of a call, the clock jumps over midnight and back), no line
+//! of any day is passed by more than the estimates were wrong, in strict mode by nothing, and no settled nano-dollar is
+//! lost or counted twice.
 
 use crate::ledger_book::{Book, DAY, Known, day_of, key_of, keys};
 use proptest::{collection::vec, prelude::*, test_runner::Config};
@@ -34,7 +34,7 @@ enum Step {
     Again { which: usize, part: i64, known: bool },
     /// One that runs is ended before it has cost anything.
     Cancel { which: usize },
-    /// What somebody who tidies up finds left over: nothing.
+    /// A clean-up finds nothing left over.
     Tidy { which: usize },
     /// The process dies, and another one opens the store.
     Crash,
@@ -54,14 +54,15 @@ fn step(strict: bool) -> impl Strategy<Value = Step> {
         let real = if strict { real.min(expects) } else { real };
         Step::Begin { expects, real, provider, task, dies }
     });
-    // What is told late is an error of the estimate as well; in strict mode all is known when it is settled.
+    // What is reported late is an error of the estimate as well; in strict mode all is known when it is settled.
     let part = if strict { 100_i64..=100 } else { 50_i64..=100 };
     prop_oneof![
         6 => begin,
         4 => (any::<usize>(), part, any::<bool>(), dies())
             .prop_map(|(which, part, known, dies)| Step::Settle { which, part, known, dies }),
         2 => (any::<usize>(), 0_i64..=100, any::<bool>()).prop_map(move |(which, part, known)| {
-            // An exact figure that is too low frees money that was spent, which strict mode does not promise to survive.
+            // An exact figure that is too low frees money that was spent, which strict mode does not promise to
+            // survive.
             Step::Again { which, part: if strict && known { 100 } else { part }, known }
         }),
         1 => any::<usize>().prop_map(|which| Step::Cancel { which }),
@@ -209,7 +210,7 @@ async fn play(steps: Vec<Step>, strict: bool) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The store says what the book says, and no line is passed by more than it may be.
+/// The store agrees with the book, and no line is exceeded by more than it may be.
 async fn compare(store: &SqliteStore, book: &Book, strict: bool) -> Result<(), TestCaseError> {
     for (key, limit) in crate::ledger_book::all_keys() {
         let reserved = store.reserved(&key).await.unwrap();

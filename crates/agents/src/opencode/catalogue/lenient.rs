@@ -1,4 +1,4 @@
-//! Reading other people's JSON: what has another shape than expected counts as not said, and a secret
+//! Reading other people's JSON: what has another shape than expected counts as missing, and a secret
 //! counts as there or not there.
 
 use serde::{

@@ -1,4 +1,4 @@
-//! The models that OpenCode offers, reduced to what a decision needs: as a running server tells them, or
+//! The models that OpenCode offers, reduced to what a decision needs: as a running server lists them, or
 //! from OpenCode's own files when none runs.
 //!
 //! Keys are noted as present and never kept; only an access holds one, for the request that it is made for.

@@ -1,5 +1,5 @@
 //! Which variables hold a secret, and a catalogue without their values. A configuration can put a variable anywhere,
-//! also where an identifier or a name stands, and a catalogue is stored and shown.
+//! also in place of an identifier or a name, and a catalogue is stored and shown.
 
 use shuntyard_core::{
     ModelRef,
@@ -7,7 +7,7 @@ use shuntyard_core::{
 };
 use std::collections::BTreeMap;
 
-/// A shorter value is a word that may stand in a name by chance.
+/// A shorter value is a word that may be in a name by chance.
 const LEAST_SECRET: usize = 8;
 /// No identifier, name or address is as long; a certificate or a whole login is.
 const LONGEST_SHOWN: usize = 200;
@@ -20,7 +20,7 @@ pub fn secret_values(variables: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// The catalogue without what holds one of these values: providers by their identifier, models by any of their texts,
-/// and of other providers their name. Values that are too short to tell are ignored.
+/// and of other providers their name. Values that are too short to be recognized are ignored.
 #[must_use]
 pub fn without_secrets(mut catalogue: Catalogue, secrets: &[String]) -> Catalogue {
     let secrets: Vec<&str> = secrets.iter().map(String::as_str).filter(|value| value.len() >= LEAST_SECRET).collect();

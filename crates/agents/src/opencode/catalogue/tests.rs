@@ -1,4 +1,4 @@
-//! Tables for what a server may say, and the client against a server without its longer list.
+//! Tables for what a server may answer, and the client against a server without its longer list.
 
 use super::{AllProviders, ConfiguredModels, ConfiguredProviders, connected, full};
 use crate::opencode::{Client, Endpoint};
@@ -97,7 +97,7 @@ fn shapes_that_we_do_not_know_count_as_not_said() {
     for shape in unknown {
         assert_eq!(one_model(shape.clone()), nothing, "{shape}");
     }
-    // One field that cannot be read leaves the others alone.
+    // One field that cannot be read does not affect the others.
     let model = one_model(json!({"cost": {"input": 2, "output": "x"}, "limit": {"context": 9, "output": null}}));
     assert_eq!((model.price.input, model.price.output, model.context), (Nano(2_000_000_000), Nano(0), 9));
 }
@@ -165,7 +165,7 @@ async fn a_server_without_the_longer_list_still_has_a_catalogue() {
     }
 }
 
-/// A server with one provider that answers `/provider` as told. It ends with the test's runtime.
+/// A server with one provider that answers `/provider` as given. It ends with the test's runtime.
 async fn server(provider: (&'static str, &'static str, String)) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -38,7 +38,7 @@ async fn an_answer_is_streamed_and_every_token_is_counted_once() {
 
 #[tokio::test]
 async fn the_first_piece_is_shown_while_the_stream_goes_on() {
-    // The rest is sent only after the first piece was shown: whoever waits for the end waits for ever.
+    // The rest is sent only after the first piece was shown: a reader that waits for the end waits for ever.
     let shown = Arc::new(Notify::new());
     let rest = [says("rest"), finishes("stop"), DONE.to_owned()].concat();
     let reply = vec![Act::Send(stream(says("first "))), Act::WaitFor(Arc::clone(&shown)), Act::Send(rest.into_bytes())];

@@ -13,7 +13,7 @@ use tokio::{
     net::{TcpListener, TcpSocket},
 };
 
-/// Asks a station that always says the same, without retries.
+/// Asks a test server that always answers the same, without retries.
 async fn hear(bytes: Vec<u8>) -> (Result<(), ErrorClass>, String) {
     let station = Station::replying(bytes).await;
     let limits = Limits { provider_retries: 0, ..limits() };

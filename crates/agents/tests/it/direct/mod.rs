@@ -1,4 +1,4 @@
-//! The direct backend against real HTTP on loopback: the scripted provider, and a station of our own for what that
+//! The direct backend against real HTTP on loopback: the scripted provider, and a test server of our own for what that
 //! one cannot be made to do.
 
 mod answers;

@@ -75,7 +75,7 @@ struct Entry<'a> {
     key: Key,
     /// The words of its key as numbers, ascending: each finding is compared with many.
     words: Vec<u32>,
-    /// A reviewer says several things close to this line, so the line alone does not tell which one is meant.
+    /// A reviewer has several findings close to this line, so the line alone does not identify one of them.
     is_crowded: bool,
 }
 
@@ -96,7 +96,7 @@ fn fits(alike: &[Entry<'_>], group: &[Entry<'_>], sameness: &Sameness) -> Option
     (likeness >= needed).then_some((likeness, Reverse(distance)))
 }
 
-/// Those that say the same of the same line stay together: otherwise the first of them could open a group that only
+/// Equal findings about the same line stay together: otherwise the first of them could open a group that only
 /// the others may choose, and the order of the reviewers would matter.
 fn alike(entries: Vec<Entry<'_>>) -> Vec<Vec<Entry<'_>>> {
     let mut sets: Vec<Vec<Entry<'_>>> = Vec::new();

@@ -1,5 +1,5 @@
 //! What several reviewers agree on. Findings are grouped by place and wording, never by keywords, and who did not
-//! answer is unknown: it stands for neither side.
+//! answer is unknown: it counts for neither side.
 
 mod group;
 mod review;

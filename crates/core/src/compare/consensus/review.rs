@@ -107,7 +107,7 @@ fn finding(item: &Reading<'_>, faults: &mut Faults) -> Option<Finding> {
         None => None,
     };
     let file = file.filter(|file| !file.is_empty());
-    // Line 0 is how many say "the whole file". A line of no file says nothing.
+    // Many models write line 0 for "the whole file". A line without a file has no meaning.
     let line = match item.optional("line") {
         Some(field) => Some(field.whole(LAST_LINE, faults)?).filter(|line| *line > 0 && file.is_some()),
         None => None,

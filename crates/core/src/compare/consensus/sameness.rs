@@ -14,9 +14,9 @@ const MOST_WORDS: usize = 60;
 pub struct Sameness {
     /// Lines that are further apart are different places.
     pub line_tolerance: u32,
-    /// How many words have to be common on exactly the same line, when no reviewer says several things there.
+    /// How many words have to be common on exactly the same line, when no reviewer has several findings there.
     pub same_line: Percent,
-    /// On close lines, and on the same line when a reviewer says several things there.
+    /// On close lines, and on the same line when a reviewer has several findings there.
     pub near_line: Percent,
     /// When one of the two names no line.
     pub no_line: Percent,

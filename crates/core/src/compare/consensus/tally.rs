@@ -49,7 +49,7 @@ pub struct Consensus {
     pub unknown: Vec<Unknown>,
 }
 
-/// Counts and groups what the reviewers said, by their index.
+/// Counts and groups the findings of the reviewers, by reviewer index.
 #[must_use]
 pub fn consensus(reviews: &[Reviewed], sameness: &Sameness) -> Consensus {
     let mut verdicts = Counts::default();

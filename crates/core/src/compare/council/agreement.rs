@@ -1,16 +1,16 @@
-//! Who stands behind whom.
+//! Which members support which position.
 //!
 //! In the last round a member supports another when it names it in `agree_with`, unless that one changed its position
-//! in the same round, because what was agreed to is then no longer said; or when both say the same position word for
-//! word. Support goes on through others. A position has everyone's agreement when all that answered, at least two,
-//! are its author or support it directly or through each other. Who did not answer in the last round counts on no
-//! side, but what it said before can still be agreed to.
+//! in the same round, because the position agreed to is then withdrawn; or when both give the same position word for
+//! word. Support goes on through others. A position is unanimous when all members that answered, at least two,
+//! are its author or support it directly or through each other. A member that did not answer in the last round counts
+//! on no side, but its earlier position can still be agreed to.
 
 use super::{Answer, Contribution, Round, Standing};
 use crate::compare::Label;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the positions stand after the last of these rounds; `None` when nobody answered in it.
+/// The support of each position after the last of these rounds; `None` without an answer in it.
 #[must_use]
 pub fn standing(rounds: &[Round]) -> Option<Standing> {
     let (last, _) = rounds.split_last()?;
@@ -18,7 +18,7 @@ pub fn standing(rounds: &[Round]) -> Option<Standing> {
     if present.is_empty() {
         return None;
     }
-    // The newest words of everyone, also of those who are silent now.
+    // The newest answer of each member, also of those without one in this round.
     let heard: BTreeMap<Label, &Answer> = rounds.iter().flat_map(Round::given).collect();
     let best = heard
         .keys()
@@ -39,7 +39,7 @@ impl Round {
     pub fn after(earlier: &[Self], answers: BTreeMap<Label, Contribution>) -> Self {
         let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
         let mut round = Self { number, answers, changed: Vec::new(), standing: None };
-        // In its first answer nobody can have changed anything.
+        // A first answer cannot change a position.
         let spoke_before = |label: &Label| earlier.iter().any(|round| round.given().any(|(other, _)| other == *label));
         let changed = round.given().filter(|(label, answer)| answer.changed && spoke_before(label));
         round.changed = changed.map(|(label, _)| label).collect();
@@ -75,7 +75,7 @@ fn supports(answer: &Answer, other: Label, present: &BTreeMap<Label, &Answer>) -
         || now.is_some_and(|now| words(&now.position) == words(&answer.position))
 }
 
-/// The wording alone, in order: `Yes.` is `yes`, and `not` makes a difference. Without any word, as it stands.
+/// The wording alone, in order: `Yes.` is `yes`, and `not` makes a difference. Without any word, unchanged.
 fn words(position: &str) -> Vec<String> {
     let words = position.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<String> = words.map(str::to_lowercase).collect();

@@ -24,11 +24,11 @@ pub struct Answer {
     pub confidence: f64,
 }
 
-/// The form of an answer of a member that has heard `visible`.
+/// The form of an answer of a member that has read the answers of `visible`.
 #[must_use]
 pub fn schema(visible: &[Label]) -> Value {
     let labels: Vec<String> = visible.iter().map(ToString::to_string).collect();
-    // An empty list of words is no valid schema, so without anybody to agree with only the length is limited.
+    // An empty list of words is no valid schema, so without other members only the length is limited.
     let items = if labels.is_empty() { json!({"type": "string"}) } else { json!({"type": "string", "enum": labels}) };
     json!({
         "type": "object",
@@ -44,7 +44,7 @@ pub fn schema(visible: &[Label]) -> Value {
     })
 }
 
-/// Reads an answer of a member that has heard `visible`; its own label is none of them.
+/// Reads an answer of a member that has read the answers of `visible`; its own label is none of them.
 pub fn parse(value: &Value, visible: &[Label]) -> Result<Answer, Vec<Fault>> {
     let mut faults = Faults::default();
     let root = Reading::root(value);

@@ -1,5 +1,5 @@
 //! What a whole council may cost, before it begins: every round, every member, with a context that grows by what was
-//! said. It is held against a limit, so it rather says too much: no round is saved by an early agreement.
+//! written. It is compared with a limit, so it rather estimates too high: no round is saved by an early agreement.
 
 use super::{MOST_ROUNDS, Showing};
 use crate::{

@@ -1,7 +1,7 @@
-//! Several models that talk in rounds until they agree or time is up.
+//! Several models that answer in rounds until they agree or time is up.
 //!
-//! Labels stay with their members over all rounds, and nobody is told who a label is. Agreement is what the members
-//! declare in structure, never a guess from their words, and dissent outlives the synthesis.
+//! Labels stay with their members over all rounds, and no member learns which target a label is. Agreement is what the
+//! members declare in structure, never a guess from their words, and dissent outlives the synthesis.
 
 mod agreement;
 mod answer;
@@ -46,7 +46,7 @@ pub enum Showing {
 #[serde(rename_all = "snake_case", default, deny_unknown_fields)]
 pub struct Settings {
     pub rounds: u32,
-    /// With fewer answers in a round there is nobody to talk to; two at the least.
+    /// With fewer answers in a round there is no discussion; at least two.
     pub least_answers: usize,
     pub showing: Showing,
     /// For all earlier answers in one prompt together.

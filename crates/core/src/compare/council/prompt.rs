@@ -1,4 +1,4 @@
-//! What a member is asked in a round: the question, and what was said before, without names.
+//! What a member is asked in a round: the question, and the earlier answers, without names.
 
 use super::{Answer, Round, Settings, Showing, answer, visible};
 use crate::{
@@ -61,7 +61,7 @@ pub fn round_prompt(task: &CouncilTask<'_>, own: Label, earlier: &[Round], seed:
     RoundPrompt { text, schema: answer::schema(&visible), trimmed }
 }
 
-/// What was said before as quotes, within the budget of characters, and whose words had to be cut.
+/// The earlier answers as quotes, within the budget of characters, and the labels of those that were cut.
 pub(super) fn earlier_parts(task: &CouncilTask<'_>, earlier: &[Round], own: Option<Label>) -> (Vec<Part>, Vec<Label>) {
     let said: Vec<(u32, Label, &Answer)> = match task.settings.showing {
         Showing::All => {

@@ -1,4 +1,4 @@
-//! One round of a council: what each member said, and how the positions stand after it.
+//! One round of a council: the answer of each member, and the support of each position after it.
 
 use super::Answer;
 use crate::compare::{Fault, Label};
@@ -20,7 +20,7 @@ pub struct Round {
     /// From 1.
     pub number: u32,
     pub answers: BTreeMap<Label, Contribution>,
-    /// Who gave up its position in this round, by its own word.
+    /// The members that gave up their positions in this round, by their own declaration.
     pub changed: Vec<Label>,
     pub standing: Option<Standing>,
 }
@@ -55,7 +55,7 @@ impl Standing {
     }
 }
 
-/// Whom a member has heard: everyone else who answered in an earlier round.
+/// The members whose answers a member has read: all others that answered in an earlier round.
 #[must_use]
 pub fn visible(earlier: &[Round], own: Label) -> Vec<Label> {
     let heard: BTreeSet<Label> = earlier.iter().flat_map(|round| round.given().map(|(label, _)| label)).collect();

@@ -1,7 +1,7 @@
-//! The last word of a council: one answer, and whoever does not share it, with what it says.
+//! The result of a council: one answer, and the members that dissent, each with its position.
 //!
-//! Every member that was heard is either among the supporters or among the dissenters, once. A synthesis that loses
-//! somebody is invalid.
+//! Every member that answered is either among the supporters or among the dissenters, once. A synthesis that loses
+//! a member is invalid.
 
 use super::{CouncilTask, Round, RoundPrompt, prompt::earlier_parts, standing};
 use crate::compare::{
@@ -61,7 +61,7 @@ pub fn synthesis_prompt(task: &CouncilTask<'_>, rounds: &[Round], seed: u64) -> 
     RoundPrompt { text, schema: synthesis_schema(&heard), trimmed }
 }
 
-/// The form of a synthesis over those that were heard.
+/// The form of a synthesis over the members that answered.
 #[must_use]
 pub fn synthesis_schema(heard: &[Label]) -> Value {
     let labels: Vec<String> = heard.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! What was said in a council, and whether it goes on.
+//! The answers in a council, and whether it goes on.
 
 use super::{MOST_ROUNDS, Round, Settings, Synthesis, standing};
 use crate::compare::Sheet;

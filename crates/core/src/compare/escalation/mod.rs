@@ -1,8 +1,8 @@
 //! From reviews to the next step: pass, ask the next tier, or fix.
 //!
 //! The rule is data. Of several thresholds that are reached the gravest decides, so more objections never lead to
-//! less. Whoever is unknown is tried as both, and where that matters the decision is undecided and the graver way is
-//! taken. While anybody is unknown nothing passes: silence is never approval.
+//! less. An unknown reviewer is tried as both, and where that matters the decision is undecided and the graver way is
+//! taken. While any reviewer is unknown nothing passes: silence is never approval.
 
 use super::consensus::{Opinion, Reviewed};
 use crate::values::Outcome;
@@ -10,7 +10,7 @@ use crate::values::Rule;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What one reviewer says about going on.
+/// The opinion of one reviewer about going on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stance {
@@ -45,8 +45,8 @@ pub struct Decision {
 }
 
 impl Rule {
-    /// A finding that counts is an objection, and so is a rejection without one. Who is unsure and has no finding
-    /// that counts has said neither, and is as unknown as who did not answer.
+    /// A finding that counts is an objection, and so is a rejection without one. An unsure reviewer without a finding
+    /// that counts has done neither, and is as unknown as one that did not answer.
     #[must_use]
     pub fn stance(&self, reviewed: &Reviewed) -> Stance {
         let Some(review) = reviewed.review() else { return Stance::Unknown };

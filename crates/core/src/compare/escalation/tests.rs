@@ -139,7 +139,7 @@ proptest! {
         let asked = objecting + clear + unknown;
         prop_assert!(rule.outcome(objecting, asked) <= rule.outcome(objecting + 1, asked));
         let decision = rule.decide_counts(objecting, clear, unknown);
-        // Nothing passes while anybody is unknown.
+        // Nothing passes while any reviewer is unknown.
         prop_assert!(unknown == 0 || decision.follow != Pass);
         prop_assert!(unknown > 0 || asked == 0 || decision.follow == rule.outcome(objecting, asked));
     }

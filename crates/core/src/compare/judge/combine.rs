@@ -30,7 +30,7 @@ pub enum PassOutcome {
 pub enum Decision {
     Winner {
         target: usize,
-        /// It stood in the same place both times, as the middle of an odd number does. Then the two orders are no
+        /// It had the same position both times, as the middle of an odd number does. Then the two orders are no
         /// evidence against a judge that likes this place.
         unmoved: bool,
     },

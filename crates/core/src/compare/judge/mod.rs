@@ -1,7 +1,7 @@
 //! A judge that compares anonymous answers, twice, in both orders.
 //!
 //! There is a winner only when both passes name the same target. A pass that failed or is invalid gives no verdict
-//! at all, and says so.
+//! at all, and the result states this.
 
 mod combine;
 mod prompt;

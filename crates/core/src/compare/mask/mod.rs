@@ -1,8 +1,8 @@
 //! Takes the authors' names out of what a judge reads, since a judge may favour its own kind.
 //!
-//! A name is replaced where it reads as a name: with its version, or written with a capital. It is left alone when
+//! A name is replaced where it reads as a name: with its version, or written with a capital. It stays when
 //! the question itself speaks of it, and in code, because there it is the subject, and hiding it would make right
-//! answers wrong. So this makes recognition harder and never impossible; only labels and headings are sure to tell
+//! answers wrong. So this makes recognition harder and never impossible; only labels and headings are sure to reveal
 //! nothing.
 
 mod pieces;

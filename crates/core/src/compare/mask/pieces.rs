@@ -7,9 +7,9 @@ pub(super) struct Piece<'a> {
     pub(super) end: usize,
     /// In lower case.
     pub(super) folded: String,
-    /// What stands between this piece and the one before it.
+    /// The text between this piece and the one before it.
     pub(super) gap: &'a str,
-    /// Whether no letter or digit stands directly before it.
+    /// Whether no letter or digit is directly before it.
     pub(super) starts_word: bool,
     capital: bool,
 }

@@ -31,7 +31,7 @@ impl Default for Limits {
 pub enum Looked {
     /// All whose word is needed have answered.
     Whole(Vec<Finding>),
-    /// Somebody did not answer: that nothing was found proves nothing.
+    /// Not all reviewers answered: the absence of findings proves nothing.
     Partly(Vec<Finding>),
 }
 
@@ -93,7 +93,7 @@ pub fn next(state: &State, looked: &Looked, limits: &Limits) -> (State, Step) {
     let mut after = state.clone();
     after.iterations.push(fingerprints);
     let stuck = found.iter().filter(|(_, fingerprint)| fingerprint.times >= limits.stuck_after.max(1));
-    // Of several the one that is there longest, and of these the gravest, which stands first.
+    // Of several the one that is there longest, and of these the gravest, which comes first.
     let stuck = stuck.rev().max_by_key(|(_, fingerprint)| fingerprint.times);
     let step = if found.is_empty() {
         if is_whole { Step::Done } else { Step::Stop { because: Stop::NotReviewed } }

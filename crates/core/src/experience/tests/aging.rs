@@ -21,11 +21,11 @@ fn an_outcome_counts_half_after_the_half_life() {
 fn old_failures_are_forgotten_and_old_successes_fade() {
     let failed = aged(300, tally("sonnet", 0, 30));
     assert_eq!(said(&recommended(Some("sonnet"), &[failed.clone(), tally("sonnet", 3, 0)])), "sonnet");
-    // What did well long ago gives way to what does well now.
+    // Recent success outweighs old success.
     let done = aged(60, tally("haiku", 20, 0));
     assert_eq!(routed(Some("opus"), &[done.clone(), tally("opus", 20, 0)]).unwrap().tier, "opus");
     assert_eq!(routed(Some("opus"), &[aged(0, done.clone()), tally("opus", 20, 0)]).unwrap().tier, "haiku");
-    // And in the end it says nothing, also when there is nobody else.
+    // And in the end it does not count, also without another tier.
     assert_eq!(said(&recommended(Some("opus"), &[done])), "haiku");
     assert_eq!(said(&recommended(Some("opus"), &[aged(200, tally("haiku", 20, 0))])), "nothing");
 }

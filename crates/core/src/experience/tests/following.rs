@@ -10,7 +10,7 @@ fn check(table: &str, rows: &[(&str, &[Tally])]) {
     }
 }
 
-/// What is told, when the choice goes elsewhere than recommended.
+/// The message when the choice goes elsewhere than recommended.
 fn told(table: &str, tallies: &[Tally]) -> String {
     match routed(Some(table), tallies) {
         Ok(followed) => followed.reason,
@@ -41,15 +41,15 @@ fn below_the_table_only_proof_counts() {
             ("sonnet", &[unproven("haiku", 1000, 0), unproven("sonnet", 3, 0)]),
             ("haiku", &[Tally { proven: 3, ..tally("haiku", 1000, 0) }]),
             ("table", &[Tally { proven: 2, ..tally("haiku", 1000, 0) }]),
-            // Failures count, whoever has looked.
+            // Failures count, checked or not.
             ("table", &[Tally { proven: 3, ..tally("haiku", 1000, 2) }]),
             // At the table answers are enough.
             ("sonnet", &[unproven("sonnet", 3, 0)]),
         ],
     );
-    // Nobody says which tier it would be, so nothing is below it.
+    // There is no default tier, so nothing is below it.
     assert_eq!(routed(None, &[unproven("haiku", 3, 0)]).unwrap().tier, "haiku");
-    // A tier that stands in no order keeps its work: nobody can say whether another is weaker.
+    // A tier without a place in the order keeps its work: it is unknown whether another is weaker.
     assert!(routed(Some("gone"), &[tally("haiku", 3, 0)]).is_err());
     assert_eq!(
         told("sonnet", &[unproven("haiku", 50, 0)]),
@@ -111,7 +111,7 @@ fn a_dear_tier_that_does_well_is_no_reason_to_leave_a_cheap_one() {
             ("table", &[tally("opus", 30, 0)]),
             ("table", &[tally("opus", 30, 0), tally("haiku", 2, 0)]),
             ("haiku", &[tally("opus", 300, 0), tally("haiku", 5, 0)]),
-            // On the way up from one that fails, tiers that nobody knows come first.
+            // On the way up from one that fails, tiers without outcomes come first.
             ("flash", &[tally("opus", 300, 0), tally("haiku", 60, 40)]),
         ],
     );

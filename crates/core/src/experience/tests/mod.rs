@@ -20,7 +20,7 @@ pub(super) const TIERS: [&str; 5] = ["haiku", "flash", "sonnet", "pro", "opus"];
 
 pub(super) static BUILT_IN: LazyLock<Config> = LazyLock::new(|| Layered::merge(&[]).unwrap().config);
 
-/// The built-in settings, so that the tables also say what a user gets without a configuration.
+/// The built-in settings, so that the tables also show what a user gets without a configuration.
 pub(super) fn settings() -> Patterns {
     BUILT_IN.patterns.clone()
 }
@@ -35,7 +35,7 @@ pub(super) fn tally(tier: &str, successes: u64, failures: u64) -> Tally {
     Tally { at: NOW, tier: tier.into(), model, successes, proven: successes, failures, ..Tally::default() }
 }
 
-/// Answers that came, and that nobody has looked at.
+/// Answers that came and were not checked.
 pub(super) fn unproven(tier: &str, successes: u64, failures: u64) -> Tally {
     Tally { proven: 0, ..tally(tier, successes, failures) }
 }

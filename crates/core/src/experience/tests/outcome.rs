@@ -1,4 +1,4 @@
-//! What each way to fail says about a model.
+//! What follows about a model from each way to fail.
 
 use super::*;
 use crate::ErrorClass::{self, *};

@@ -79,7 +79,7 @@ fn any_past() -> impl Strategy<Value = Past> {
     })
 }
 
-/// Where a choice goes when experience has a say in it.
+/// Where a choice goes when experience takes part.
 fn went(table: Option<&str>, tallies: &[Tally]) -> Option<String> {
     routed(table, tallies).ok().map(|followed| followed.tier)
 }
@@ -90,7 +90,7 @@ fn with(tallies: &[Tally], more: Tally) -> Vec<Tally> {
     all
 }
 
-/// Where a tier stands; what is not in the order is nowhere.
+/// The place of a tier; what is not in the order has none.
 fn place(tier: &str) -> Option<usize> {
     TIERS.iter().position(|other| *other == tier)
 }

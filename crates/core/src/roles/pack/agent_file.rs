@@ -28,7 +28,7 @@ impl Mode {
 pub struct AgentFile {
     pub path: String,
     pub name: String,
-    /// As OpenCode takes it: a file that does not say is for all.
+    /// As OpenCode takes it: a file without a mode is for all.
     pub mode: Mode,
     pub frontmatter: Frontmatter,
     /// The rules in the file.

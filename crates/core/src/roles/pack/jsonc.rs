@@ -102,7 +102,6 @@ fn keyed(key: &str, value: Value) -> Value {
     Value::Object([(key.to_owned(), value)].into_iter().collect())
 }
 
-/// The object at a key.
 fn within<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o Object<'t>>, JsoncError> {
     match property(object, key)?.map(|found| &found.value) {
         None => Ok(None),
@@ -188,13 +187,13 @@ fn unit(text: &str) -> &str {
         .map_or("  ", |indent| if indent.starts_with('\t') { "\t" } else { indent })
 }
 
-/// How far comments reach that stand on the line that goes on here.
+/// How far comments reach that are on the line that goes on here.
 fn same_line(text: &str) -> usize {
     let reach = trivia(text, Reach::Line);
     text[..reach].trim_end_matches([' ', '\t']).len()
 }
 
-/// How far the inside of an empty object says something.
+/// How far the content of an empty object reaches.
 fn said_until(inside: &str) -> usize {
     inside.trim_end().len()
 }

@@ -120,7 +120,7 @@ proptest! {
     fn everything_else_keeps_its_bytes(text in object(2), key in prop::sample::select(vec!["agent", "z", "validator"])) {
         let path = [key, "fresh", "model"];
         let Ok(after) = set_value(&text, &path, &json!("p/m")) else {
-            // Only a value that is no object stands in the way.
+            // Only a value that is no object prevents it.
             prop_assert!(value_at(&text, &[key]).unwrap().is_some_and(|found| !found.is_object()));
             return Ok(());
         };

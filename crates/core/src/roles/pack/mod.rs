@@ -1,4 +1,4 @@
-//! Agent files of OpenCode: what they say, what their permission rules come to, and what is wrong with them.
+//! Agent files of OpenCode: their content, what their permission rules come to, and what is wrong with them.
 //!
 //! Everything here is a function of text. The evaluator gives the answers of OpenCode 1.18, including the
 //! surprising ones; a test against the real program holds it to that.

@@ -1,5 +1,5 @@
-//! YAML as agent files use it, over the events of saphyr-parser, read strictly. Every entry keeps its line and the bytes
-//! of its value, so that one value can be changed in place, and entries keep their order.
+//! YAML as agent files use it, over the events of saphyr-parser, read strictly. Every entry keeps its line and the
+//! bytes of its value, so that one value can be changed in place, and entries keep their order.
 //!
 //! Invariant: what is read here means the same to OpenCode. What OpenCode's reader refuses is refused here, and so is
 //! what is too unusual to be sure about: anchors, tags, merge keys, and quotes or brackets that are open at the end of

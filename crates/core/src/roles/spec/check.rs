@@ -69,7 +69,7 @@ pub fn check_handoff(handoff: &Handoff) -> Vec<Fault> {
     faults
 }
 
-/// A report that does not say how it went.
+/// A report without a result.
 #[must_use]
 pub fn check_report(report: Report, text: &str) -> Vec<Fault> {
     let document = Document::parse(text);

@@ -17,7 +17,7 @@ pub struct Child {
     pub has_spec: bool,
 }
 
-/// Where a spec stands, which decides what may be in it.
+/// The place of a spec, which decides what may be in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'c> {
     Task {
@@ -25,7 +25,7 @@ pub enum Place<'c> {
     },
     /// A unit of a task has no units of its own.
     Unit,
-    /// A file by itself, of which nobody knows what is around it.
+    /// A file by itself, whose directory is unknown.
     Alone,
 }
 

@@ -5,8 +5,8 @@ use super::{
     execution::bullet,
 };
 
-/// Whether the user lets work go to the program `agy`: a line that says so, alone or in a list, with or without
-/// emphasis. What is in a fenced block or in a comment only speaks of it.
+/// Whether the user lets work go to the program `agy`: a line with this permission, alone or in a list, with or without
+/// emphasis. What is in a fenced block or in a comment only mentions it.
 #[must_use]
 pub fn agy_is_enabled(context: &str) -> bool {
     let document = Document::parse(context);
@@ -23,8 +23,8 @@ pub fn switches_agy_on(before: &str, after: &str) -> bool {
     agy_is_enabled(after) && !agy_is_enabled(before)
 }
 
-/// The commands below `## Test Setup` that run all tests: the first fenced block line by line, or else the first command
-/// in back-ticks. Several lines of a block are several commands.
+/// The commands below `## Test Setup` that run all tests: the first fenced block line by line, or else the first
+/// command in back-ticks. Several lines of a block are several commands.
 #[must_use]
 pub fn test_commands(context: &str) -> Vec<String> {
     let document = Document::parse(context);

@@ -6,7 +6,7 @@
 use super::hidden::{Cover, Hiding, Unclosed};
 use crate::values::markdown::lines;
 
-/// Where a line stands: `start..end` is what it says, `end..next` is how it ends.
+/// Where a line is: `start..end` is its text, `end..next` its line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub start: usize,
@@ -87,7 +87,7 @@ impl Document {
         &self.headings
     }
 
-    /// The lines of the whole file that say something, apart from headings.
+    /// The lines with content of the whole file, apart from headings.
     pub fn said(&self) -> impl Iterator<Item = Said<'_>> {
         said(&self.lines, 0, self.lines.len())
     }
@@ -113,7 +113,7 @@ impl<'d> Section<'d> {
         inner.filter(move |part| part.heading.level == self.heading.level + 1)
     }
 
-    /// The lines that say something, with their numbers. Code counts, headings within do not.
+    /// The lines with content, with their numbers. Code counts, headings within do not.
     pub fn said(self) -> impl Iterator<Item = Said<'d>> {
         said(&self.document.lines, self.heading.line, self.end)
     }
@@ -123,14 +123,14 @@ fn said(lines: &[Line], from: usize, to: usize) -> impl Iterator<Item = Said<'_>
     lines[from..to].iter().zip(from + 1..).filter_map(|(line, number)| {
         let text = line.seen.trim();
         let is_code = line.kind == Kind::Code;
-        // A list mark alone is a place for something that nobody wrote.
+        // A list mark alone is an empty item.
         let is_bare = text.is_empty() || (!is_code && matches!(text, "-" | "*" | "+"));
         let is_heading = !is_code && heading(&line.seen).is_some();
         (!is_bare && !is_heading).then_some(Said { line: number, text, is_code })
     })
 }
 
-/// A line that says something.
+/// A line with content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said<'d> {
     pub line: usize,

@@ -1,4 +1,4 @@
-//! Sets what one section of a file says, and keeps every other byte of the file.
+//! Sets the content of one section of a file, and keeps every other byte of the file.
 //!
 //! Invariant: an edit that would change how any other part of the file is read is refused, and one that changes
 //! nothing gives the same bytes.
@@ -17,7 +17,7 @@ pub enum EditError {
     Breaks(String),
 }
 
-/// The text with another content of the section. Blank lines around what it says stay as they are; line ends become
+/// The text with another content of the section. Blank lines around the content stay as they are; line ends become
 /// those of the file.
 pub fn set_section(text: &str, title: &str, content: &str) -> Result<String, EditError> {
     let document = Document::parse(text);
@@ -32,7 +32,7 @@ pub fn set_section(text: &str, title: &str, content: &str) -> Result<String, Edi
     }
 }
 
-/// What a section says, without the blank lines around it, as it stands in the file.
+/// The content of a section, without the blank lines around it, byte for byte.
 pub fn section_text<'d>(document: &'d Document, title: &str) -> Result<&'d str, EditError> {
     let place = place_of(document, title)?;
     Ok(spoken(document, place)
@@ -84,7 +84,7 @@ fn replaced(document: &Document, section: Section<'_>, content: &str, ending: &s
     [head, first, ending, content, ending, ending, &text[next.start..]].concat()
 }
 
-/// Reads the edited file again: the same headings stand there with the same bytes below them.
+/// Reads the edited file again: the same headings are there with the same bytes below them.
 fn keeps_the_rest(before: &Document, edited: &str, title: &str, content: &str) -> bool {
     let after = Document::parse(edited);
     let wanted = plain_title(title);

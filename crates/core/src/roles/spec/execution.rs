@@ -1,6 +1,6 @@
 //! Who works on a spec: a list of agents, in their order, with the validator always behind them.
 //!
-//! Invariant: a list with anything wrong in it names nobody, so nothing runs by mistake.
+//! Invariant: a list with any fault names no agent, so nothing runs by mistake.
 
 use super::document::{Said, Section};
 use std::fmt;
@@ -25,7 +25,7 @@ impl fmt::Display for Agent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     Agent(Agent),
-    /// Nobody names it: it is always the last.
+    /// The list does not name it: it is always the last.
     Validator,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn agents(items: &[Item]) -> Vec<Agent> {
     named.filter(|agents| agents.is_sorted_by(|left, right| left < right)).unwrap_or_default()
 }
 
-/// What a list item says.
+/// The text of a list item.
 pub(super) fn bullet(text: &str) -> Option<&str> {
     let item = text.trim_start().strip_prefix(['-', '*', '+'])?;
     item.starts_with([' ', '\t']).then(|| item.trim())

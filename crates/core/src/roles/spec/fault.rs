@@ -4,7 +4,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Counted from one; what is missing is told at the first line.
+    /// Counted from one; a missing part is reported at the first line.
     pub line: usize,
     pub rule: Rule,
     pub message: String,

@@ -1,6 +1,6 @@
 //! A handoff.md: what a planner has to know before it may write a spec.
 //!
-//! Invariant: a handoff that leaves too much to be invented blocks the planning, and says what is missing.
+//! Invariant: a handoff that leaves too much to be invented blocks the planning, and the fault names what is missing.
 
 use super::{
     document::{Document, plain_title},
@@ -116,7 +116,7 @@ impl Handoff {
         &self.document
     }
 
-    /// Where a field stands; usually once.
+    /// The lines of a field; usually one.
     #[must_use]
     pub fn lines(&self, field: Field) -> &[usize] {
         self.fields.iter().find(|(found, ..)| *found == field).map_or(&[], |(_, lines, _)| lines)

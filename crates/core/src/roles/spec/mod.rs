@@ -1,6 +1,6 @@
 //! Task artifacts of the workflow pack: `.ai/tasks/<NNN>-<id>/` with a spec, reports and a handoff, read and checked.
 //!
-//! The files belong to people and agents. They are read as they stand; what is wrong with them is a list of faults
+//! The files belong to people and agents. They are read as they are; what is wrong with them is a list of faults
 //! with lines, never a guess; and a spec whose execution is missing or unclear runs nothing.
 
 mod check;

@@ -56,7 +56,7 @@ impl FromStr for Slug {
     }
 }
 
-/// The nearest name to what somebody wrote, if there is anything in it to make one of.
+/// The nearest valid name to a written text, if a name can be made of it.
 #[must_use]
 pub fn suggested(text: &str) -> Option<Slug> {
     let lower = text.to_lowercase();

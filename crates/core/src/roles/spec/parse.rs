@@ -11,7 +11,7 @@ use super::{
 pub(super) const TEST_PATHS: &str = "Test File Paths";
 pub(super) const UNITS: &str = "Units";
 
-/// Something that a file says, with its line.
+/// A text from a file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stated {
     pub line: usize,
@@ -92,8 +92,8 @@ impl Spec {
         self.tables.first()
     }
 
-    /// Who works on this, the validator last. Nobody when the execution is missing, there twice or not as it should
-    /// be, and nobody for a manifest, whose units have lists of their own.
+    /// The agents that work on this, the validator last. Empty when the execution is missing, there twice or not as it
+    /// should be, and empty for a manifest, whose units have lists of their own.
     #[must_use]
     pub fn pipeline(&self) -> Vec<Role> {
         let agents = self.agents();
@@ -122,7 +122,7 @@ impl Spec {
         named.flat_map(|section| paths(section.said())).collect()
     }
 
-    /// What a section says; of one that is there twice, the first.
+    /// The content of a section; of one that is there twice, the first.
     #[must_use]
     pub fn says(&self, kind: SectionKind) -> Says {
         let found = self.sections.iter().find(|section| section.kind == kind);
@@ -154,7 +154,7 @@ fn first_path(item: &str) -> String {
     quoted.unwrap_or_else(word).trim().to_owned()
 }
 
-/// What stands in the section beside the paths of tests.
+/// The content of the section beside the paths of tests.
 fn criteria(section: Section<'_>) -> Says {
     let paths: Vec<Section<'_>> = section.parts().filter(is_test_paths).collect();
     let elsewhere = |line: usize| !paths.iter().any(|part| (part.heading.line..=part.end).contains(&line));

@@ -36,7 +36,7 @@ pub fn inside(text: &str) -> Result<String, PathFault> {
         }
     }
     let Some(first) = parts.first() else { return Err(PathFault::Empty) };
-    // `~` is somebody's home for a shell, and `C:` a disk; also when only the other parts were in front of it.
+    // `~` is a home directory for a shell, and `C:` a disk; also when only the other parts were in front of it.
     let drive =
         first.as_bytes().get(1) == Some(&b':') && first.starts_with(|letter: char| letter.is_ascii_alphabetic());
     if first.starts_with('~') || drive {

@@ -1,4 +1,4 @@
-//! Who works next on a spec, from what has become of each step until now. Nothing is remembered here: whoever asks
+//! Who works next on a spec, from the result of each step until now. This module has no state: asking
 //! again with the same facts gets the same answer.
 //!
 //! Invariant: the order is that of the spec, the validator is the last of each cycle, there is at most one cycle more
@@ -9,7 +9,7 @@ use super::{
     report::Verdict,
 };
 
-/// The first cycle, and one in which what the validator found is mended.
+/// The first cycle, and one in which the validator's findings are fixed.
 pub const MOST_CYCLES: u32 = 2;
 
 /// What has become of a step.
@@ -24,12 +24,12 @@ pub struct Done {
 pub enum RoleOutcome {
     /// Its work is there and was found good.
     Approved,
-    /// The validator has ended, with what its report says.
+    /// The validator has ended, with the verdict of its report.
     Judged(Verdict),
     Failed {
         reason: String,
     },
-    /// Somebody has to do or to decide something first.
+    /// A person has to do or to decide something first.
     Blocked {
         reason: String,
     },
@@ -37,7 +37,7 @@ pub enum RoleOutcome {
         reason: String,
     },
     Running,
-    /// For room, a limit or its turn.
+    /// For capacity, a limit or its turn.
     Waiting,
 }
 
@@ -93,7 +93,7 @@ pub fn steps(pipeline: &[Role]) -> Vec<(Role, u32)> {
             Role::Validator => None,
         })
         .collect();
-    // Without an implementer, whoever worked last has made what was found wanting.
+    // Without an implementer, the agent that worked last fixes the findings.
     let mender = agents.iter().find(|agent| **agent == Agent::Implementer).or(agents.last()).copied();
     let first = agents.into_iter().map(Role::Agent).chain([Role::Validator]).map(|role| (role, 1));
     let second = mender.into_iter().flat_map(|agent| [(Role::Agent(agent), 2), (Role::Validator, 2)]);

@@ -1,4 +1,4 @@
-//! What a report says of its work: the first word below `## Outcome`, and the verdict of a validation.
+//! The result that a report states: the first word below `## Outcome`, and the verdict of a validation.
 
 use super::{
     document::{Document, Section, plain_title},
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::values::clean_line;
 
-/// The files in which work is told.
+/// The files that report on work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Report {
     Implementation,
@@ -27,13 +27,13 @@ impl Report {
     }
 }
 
-/// How work ended, as its report says.
+/// How work ended, according to its report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Done,
     Failed,
     Blocked,
-    /// Somebody has to decide something first.
+    /// A person has to decide something first.
     NeedsDecision,
     /// The word that is there instead, if any.
     Unclear(Option<String>),

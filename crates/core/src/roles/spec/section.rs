@@ -1,4 +1,4 @@
-//! The sections of a spec, and whether one says anything.
+//! The sections of a spec, and whether one has content.
 
 use super::document::{Said, plain_title};
 use std::fmt;
@@ -30,7 +30,7 @@ impl SectionKind {
         Self::OpenQuestions,
     ];
 
-    /// A manifest describes the whole; what is to be done stands in its units.
+    /// A manifest describes the whole; what is to be done is in its units.
     pub const OF_MANIFEST: [Self; 4] = [Self::SourceArtifacts, Self::Scope, Self::NonGoals, Self::OpenQuestions];
 
     #[must_use]
@@ -57,7 +57,7 @@ impl SectionKind {
         Self::ALL.into_iter().find(|kind| plain_title(kind.title()) == plain)
     }
 
-    /// What somebody has to write there.
+    /// What its author has to write there.
     #[must_use]
     pub fn wanted(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ impl fmt::Display for SectionKind {
     }
 }
 
-/// What a part of a file says, as far as it matters here.
+/// The content of a part of a file, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
     Nothing,

@@ -1,4 +1,4 @@
-//! How far a task is, from which files there are and what they say. Nothing else is remembered anywhere, so work that
+//! How far a task is, from which files there are and their content. There is no other state, so work that
 //! was interrupted goes on from here.
 
 use super::{
@@ -52,9 +52,9 @@ pub struct Artifacts<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     pub state: State,
-    /// Why, when the state does not say it all.
+    /// The reason, when the state alone does not explain it.
     pub reason: Option<String>,
-    /// Who would work next; nobody when something has to happen first.
+    /// The role that would work next; `None` when something has to happen first.
     pub next: Option<Role>,
 }
 

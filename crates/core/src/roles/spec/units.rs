@@ -23,7 +23,7 @@ pub struct Unit {
     pub line: usize,
     /// As others name it: without its number.
     pub name: String,
-    /// When the table says it.
+    /// When the table gives it.
     pub number: Option<u32>,
     /// As written.
     pub files: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Unit {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parallel {
-    /// It may run at the same time as others that say so.
+    /// It may run at the same time as others with this value.
     Yes,
     /// It runs alone.
     No,
@@ -113,7 +113,7 @@ fn named(cell: &str) -> (Option<u32>, String) {
     }
 }
 
-/// What stands in back-ticks; without any, what commas and line breaks part.
+/// The texts in back-ticks; without any, what commas and line breaks part.
 fn listed(cell: &str) -> Vec<String> {
     let cell = cell.replace("<br>", ",").replace("<br/>", ",").replace("<br />", ",");
     let quoted: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();

@@ -1,7 +1,7 @@
 //! Which units may run at the same time: waves, each of which begins when the one before has ended.
 //!
-//! Invariant: a unit runs after all that it depends on; units of one wave all say that they may run beside others, and
-//! no two of them touch the same file; a unit that says no is alone in its wave.
+//! Invariant: a unit runs after all that it depends on; units of one wave are all marked as parallel, and
+//! no two of them touch the same file; a unit marked otherwise is alone in its wave.
 
 use super::{
     path::{inside, overlap},
@@ -64,7 +64,7 @@ fn together(units: &[Unit], ready: impl Iterator<Item = usize>) -> Vec<usize> {
     wave
 }
 
-/// A file that both touch, if there is one. Of files that cannot be told apart, the words are compared.
+/// A file that both touch, if there is one. A text that is no valid path is compared as written.
 pub(super) fn shared_file(left: &Unit, right: &Unit) -> Option<String> {
     let plain = |file: &String| inside(file).unwrap_or_else(|_| file.clone());
     let theirs: Vec<String> = right.files.iter().map(plain).collect();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// What a model answers when no kind of task fits.
 const OTHER: &str = "other";
-/// Characters of the text that are shown: what is wanted stands at its beginning or its end.
+/// Characters of the text that are shown: the request is at its beginning or its end.
 const HEAD: usize = 6000;
 const TAIL: usize = 2000;
 
@@ -65,7 +65,7 @@ pub fn model_answer(said: &Value, model: &str, config: &Config) -> Option<Classi
     Some(Classified { task_type: Some(kind.clone()), tier: tier.clone(), why })
 }
 
-/// Whether the text says itself where it belongs: then nobody needs to be asked.
+/// Whether the text itself names its tier or kind: then no model is asked.
 #[must_use]
 pub fn has_hint(text: &str, images: usize, config: &Config) -> bool {
     let reading = Reading::new(text, images, &config.classifier);

@@ -1,4 +1,4 @@
-//! What a text says itself about where it belongs: `#code-review`, `tier:opus`, `model:sonnet`.
+//! The routing hints in a text: `#code-review`, `tier:opus`, `model:sonnet`.
 //!
 //! Only a known name is a hint. The first of each kind counts.
 

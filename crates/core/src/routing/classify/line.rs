@@ -1,4 +1,4 @@
-//! What a single line of a text is: talk, or something that was pasted.
+//! The kind of a single line of a text: prose or pasted material.
 
 /// A change in the format of `git diff` begins here.
 pub(super) fn begins_diff(line: &str) -> bool {
@@ -55,7 +55,7 @@ pub(super) fn is_error(line: &str) -> bool {
     BEGINNINGS.iter().any(|start| trimmed.starts_with(start)) || PARTS.iter().any(|part| line.contains(part))
 }
 
-/// Whether it looks like a line of a program. One alone proves nothing: talk may end with a brace too.
+/// Whether it looks like a line of a program. One alone proves nothing: prose may end with a brace too.
 pub(super) fn is_code(line: &str) -> bool {
     const OPENERS: [&str; 11] =
         ["def ", "class ", "if ", "for ", "while ", "else", "elif ", "try", "except", "with ", "async def "];

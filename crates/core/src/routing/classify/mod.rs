@@ -1,4 +1,4 @@
-//! What kind of task a text looks like, by words and signs that the configuration gives points for.
+//! The likely kind of task of a text, by words and signs that the configuration gives points for.
 //!
 //! The same text and configuration give the same answer, without a clock, a network or a model. The time is bounded
 //! by the part of the text that is looked at, whatever its length. A hint that the text itself gives wins.
@@ -21,7 +21,7 @@ use reading::Reading;
 use std::{cmp::Reverse, collections::BTreeMap};
 use words::Words;
 
-/// The kind of task that a text was taken for, with the signs that said so.
+/// The kind of task that a text was taken for, with the signs that decided it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classified {
     /// `None`: no kind of task stood out, and the default tier is used.
@@ -50,7 +50,7 @@ pub fn classify(text: &str, images: usize, config: &Config) -> Classified {
     }
 }
 
-/// The first of the phrases that mark a hard task, as it stands in the text.
+/// The first of the phrases that mark a hard task, as it is written in the text.
 #[must_use]
 pub fn hard_mark(text: &str, config: &Config) -> Option<String> {
     let reading = Reading::new(text, 0, &config.classifier);
@@ -63,7 +63,7 @@ pub fn hard_mark(text: &str, config: &Config) -> Option<String> {
     })
 }
 
-/// How one kind of task stands with a text.
+/// The score of one kind of task for a text.
 #[derive(Debug)]
 struct Standing<'a> {
     task_type: &'a str,

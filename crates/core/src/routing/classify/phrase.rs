@@ -1,4 +1,4 @@
-//! A phrase of the configuration, and where it stands in a text.
+//! A phrase of the configuration, and where it is in a text.
 //!
 //! `review*` matches any ending, a lone `*` up to five words, and `+1` at the end sets the points. Without it one
 //! word is worth two points and each further one a point more: the longer a phrase, the less it is there by chance.
@@ -27,7 +27,7 @@ enum Ending {
     Any,
 }
 
-/// What stands between a part and the one before it.
+/// The text between a part and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     Nothing,
@@ -65,7 +65,7 @@ impl Phrase {
     }
 
     /// Whether the phrase that is written as `text` can be among `words`. Hundreds are asked for each text, and most
-    /// are told no by the beginning of their first word, before anything is taken apart.
+    /// are ruled out by the beginning of their first word, before anything is taken apart.
     pub(super) fn may_be_in(text: &str, words: &Words<'_>) -> bool {
         let plain = text.bytes().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(text.len());
         words.beginning(&text[..plain]).next().is_some()
@@ -77,7 +77,7 @@ impl Phrase {
         (self.parts.len(), self.points, &self.parts)
     }
 
-    /// The places of its words where it stands first, of those where no word is `taken`. What takes points away
+    /// The places of its words where it occurs first, of those where no word is `taken`. What takes points away
     /// looks at all words.
     pub(super) fn find(&self, words: &Words<'_>, taken: &[bool]) -> Option<Vec<usize>> {
         let first = self.parts.first()?;
@@ -109,8 +109,8 @@ impl Phrase {
         false
     }
 
-    /// As it stands in the text. Words that it passes over and the tails of names are left out: what is shown ends up
-    /// in logs, and a text may hold anything.
+    /// As it is written in the text. Words that it passes over and the tails of names are left out: what is shown ends
+    /// up in logs, and a text may hold anything.
     pub(super) fn quoted(&self, words: &Words<'_>, places: &[usize]) -> String {
         let mut shown = String::from("\"");
         let mut expected = places.first().copied().unwrap_or_default();

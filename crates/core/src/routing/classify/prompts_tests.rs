@@ -213,7 +213,7 @@ const HARD: &[(&str, &[&str])] = &[
     ("Add a test that reproduces the crash and fix it", &["complex-fix", "test-scaffolding"]),
 ];
 
-/// Pasted material around a request, and requests that say nothing about their kind.
+/// Pasted material around a request, and requests without any sign of their kind.
 const SHAPES: &[(&str, Option<&str>)] = &[
     (
         "Looks good?\n\ndiff --git a/x.rs b/x.rs\n@@ -1,2 +1,2 @@\n-let test = fix();\n+let audit = design();\n",
@@ -227,7 +227,7 @@ const SHAPES: &[(&str, Option<&str>)] = &[
     ("thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds", Some("complex-fix")),
     ("Is this correct?\n```rust\nfn half(n: u32) -> u32 { n / 2 }\n```", Some("logic-verification")),
     ("make it shorter\n```\n// review the architecture, write unit tests, audit security\n```", None),
-    // There is no word in it that says so.
+    // No word in it decides.
     ("pandas or polars for 50 GB of CSV?", None),
     ("Continue", None),
     ("Implement Display for Money", None),

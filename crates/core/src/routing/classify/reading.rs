@@ -1,6 +1,6 @@
-//! The part of a text that is looked at, parted into talk and what was pasted, with the signs that it shows.
+//! The part of a text that is classified, split into prose and pasted material, with the signs that it shows.
 //!
-//! Only the talk is searched for words and hints: a pasted program says "test" and "fix" for reasons of its own.
+//! Only the prose is searched for words and hints: a pasted program contains "test" and "fix" for reasons of its own.
 
 use super::{
     line::{begins_diff, continues_diff, is_code, is_error, is_fence, is_trace},
@@ -10,19 +10,19 @@ use crate::settings::Classifier;
 use crate::values::Sign;
 use std::collections::BTreeSet;
 
-/// What is asked stands at the beginning or at the end, and what lies between is material. So no more than this many
+/// The request is at the beginning or at the end, and what lies between is material. So no more than this many
 /// bytes from either side are looked at, which also bounds the time for a text of any size.
 const HEAD: usize = 4 * 1024;
 const TAIL: usize = 2 * 1024;
 
-/// Fewer lines that look like code are talk.
+/// Fewer lines that look like code count as prose.
 const CODE_LINES: usize = 3;
 
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
-    /// The lines of talk, as they were written.
+    /// The lines of prose, as they were written.
     pub(super) talk: Vec<&'a str>,
-    /// The talk without links, as words are cut from it.
+    /// The prose without links, from which the words are taken.
     pub(super) folded: String,
     pub(super) signs: BTreeSet<Sign>,
 }
@@ -126,7 +126,7 @@ fn part<'a>(text: &'a str, mut fenced: Fenced, lines: &mut Vec<(Kind, &'a str)>,
     }
 }
 
-/// An address is no talk: what its path says is about the place and not about the task.
+/// An address is no prose: its path describes the place and not the task.
 fn without_links(talk: &[&str], signs: &mut BTreeSet<Sign>) -> String {
     let mut folded = String::new();
     for token in talk.iter().flat_map(|line| line.split_whitespace()) {

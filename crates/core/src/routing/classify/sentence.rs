@@ -11,7 +11,7 @@ pub(super) fn said(hints: &Hints<'_>) -> String {
     format!("the text says {}", hints.said.join(" and "))
 }
 
-/// The text was judged by its looks, though it may have named its tier.
+/// The text was classified, though it may have named its tier.
 pub(super) fn looks(
     hints: &Hints<'_>,
     winner: Option<&Standing<'_>>,

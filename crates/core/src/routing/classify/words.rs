@@ -1,7 +1,7 @@
-//! A text as words, and where each of them stands.
+//! A text as words, and the place of each.
 //!
 //! A word is a run of letters and digits in small letters. Paths, file names and identifiers stay whole, so that
-//! `src/review.rs` or `test_case` are names and no talk of a review or a test.
+//! `src/review.rs` or `test_case` are names and no mention of a review or a test.
 
 /// Cuts small-letter words out of `text`, which is in small letters already, and adds them to `words`.
 pub(super) fn split<'a>(text: &'a str, words: &mut Vec<&'a str>) {
@@ -31,7 +31,7 @@ pub(super) fn fold(text: &str, folded: &mut String) {
     }
 }
 
-/// What may stand inside a name does not end a word; everything else that is no letter or digit does.
+/// What may be inside a name does not end a word; everything else that is no letter or digit does.
 fn is_break(c: char) -> bool {
     !(c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '\\' | '@' | '/'))
 }

@@ -1,4 +1,5 @@
-//! What the budget does to a choice, by tables: each row is the limits, a request, and who is chosen and what is said.
+//! What the budget does to a choice, by tables: each row is the limits, a request, and the chosen model and the
+//! message.
 
 use super::{fallback::*, *};
 use crate::{
@@ -45,7 +46,7 @@ fn chosen(world: &World, reference: &str) -> Resolution {
     world.resolve(reference, Needs::default()).unwrap_or_else(|error| panic!("{reference}: {error}"))
 }
 
-/// What the budget says in a trace.
+/// The text of the budget in a trace.
 fn said(found: &Resolution) -> String {
     let lines = found.trace.iter().filter(|step| step.step == Step::Budget).map(|step| step.why.as_str());
     lines.collect::<Vec<_>>().join(" | ")
@@ -68,7 +69,7 @@ fn nothing_is_chosen_when_all_is_spent_unless_somebody_says_so() {
                 RouteError::Closed { why: "overall has used 95 % of $0.000001000 ($0.000000950 spent)".into() }
             );
         }
-        // A mistyped name is still said to be one.
+        // A mistyped name is still reported as one.
         let mistyped = world.resolve("tier=sonet", Needs::default()).unwrap_err();
         assert!(matches!(mistyped, RouteError::UnknownTier { .. }), "{mistyped}");
     }
@@ -157,7 +158,7 @@ fn critical_work_keeps_its_tier_until_nothing_is_left() {
         assert_eq!(found.warnings, Vec::<String>::new());
         assert_eq!(said(&found).matches("critical, so it keeps its tier").count(), 3, "{}", said(&found));
     }
-    // A tier that is used up gives way for everybody; what was named is not of a tier.
+    // A tier that is used up is downgraded for every request; a named model is not of a tier.
     let spent = under(&[line(Kind::Tier, "opus", 950)], Urgency::Critical);
     assert_eq!(outcome(&chosen(&spent, "opus")), ("a/p1".to_owned(), Some("pro"), Some("opus")));
     assert_eq!(chosen(&spent, "b/o1").model.to_string(), "b/o1");
@@ -260,13 +261,13 @@ fn furnished(lines: &[Line], eyes: &[&str]) -> World {
 fn a_provider_that_is_used_up_makes_its_tiers_give_way_to_cheaper_ones_only() {
     let why = "provider b has used 96 % of $0.000001000 ($0.000000960 spent)";
     let spent = |names: &[&str]| names.iter().map(|name| provider_line(name, 960)).collect::<Vec<_>>();
-    // (used up, tier) → (model, its tier, the tier that gave way)
+    // (used up, tier) → (model, its tier, the downgraded tier)
     let table = [
         (&["b"][..], "opus", Some(("a/p1", Some("pro"), Some("opus")))),
         (&["b"], "sonnet", Some(("a/s1", Some("sonnet"), None))),
         (&["a", "b"], "opus", Some(("c/s3", Some("sonnet"), Some("opus")))),
         (&["a"], "pro", Some(("b/s2", Some("sonnet"), Some("pro")))),
-        // Nothing of any tier is left: what stands in is cheaper, and of no tier.
+        // Nothing of any tier is left: the substitute is cheaper, and of no tier.
         (&["a", "b", "c"], "opus", Some(("lux/small", None, Some("opus")))),
         (&["a", "b", "c"], "sonnet", Some(("lux/small", None, Some("sonnet")))),
         (&["a", "b", "c"], "flash", None),
@@ -305,13 +306,13 @@ fn a_provider_that_is_used_up_makes_its_tiers_give_way_to_cheaper_ones_only() {
 fn what_is_needed_is_looked_for_in_each_cheaper_tier() {
     let images = Needs { images: 1, ..Needs::default() };
     let cap = |used| [line(Kind::Tier, "opus", used)];
-    // (used of the tier's limit, who has eyes) → (model, its tier, the tier that gave way)
+    // (used of the tier's limit, models with image input) → (model, its tier, the downgraded tier)
     let all = ["b/o1", "b/h2", "lux/grand"];
     let table = [
         (940, &all[..], Some(("b/h2", Some("haiku"), Some("opus")))),
         (950, &all, Some(("b/h2", Some("haiku"), Some("opus")))),
         (940, &["b/o1", "lux/small"], Some(("lux/small", Some("pro"), Some("opus")))),
-        // Until the stop it stays where it is, on its own account; after that nobody else pays for it.
+        // Until the stop it stays where it is, on its own account; after that no other account pays for it.
         (940, &["b/o1", "lux/grand"], Some(("b/o1", Some("opus"), None))),
         (950, &["b/o1", "lux/grand"], None),
     ];
@@ -330,7 +331,7 @@ fn what_is_needed_is_looked_for_in_each_cheaper_tier() {
             (found, expected) => panic!("{used} {eyes:?}: {found:?} for {expected:?}"),
         }
     }
-    // A model of the tier that is used up does not stand in for another tier, whose account would pay for it.
+    // A model of the tier that is used up does not substitute for another tier, whose account would pay for it.
     let world = furnished(&cap(950), &["b/o1", "lux/grand"]);
     let found = world.resolve("tier=sonnet", images).unwrap();
     assert_eq!(outcome(&found), ("lux/grand".to_owned(), Some("sonnet"), None), "{:#?}", found.rejected);
@@ -348,7 +349,7 @@ fn a_hop_keeps_to_the_budget_as_the_first_choice_does() {
     // A named one may be exchanged, but not for what is used up.
     let world = under(&[provider_line("b", 950)], Urgency::Normal);
     check(&world, asked("a/s1"), &[LIMIT], &["a/s1", "c/s3"], None);
-    // The last of its tier failed and the others are running low: they are asked rather than nobody.
+    // The last of its tier failed and the others are running low: they are asked rather than none.
     let world = under(&[provider_line("b", 800), provider_line("c", 800)], Urgency::Normal);
     let (hops, error) = walk(&world, routed("sonnet"), &[LIMIT]);
     assert_eq!((hops.len(), error), (2, None));

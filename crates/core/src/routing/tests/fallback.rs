@@ -66,7 +66,7 @@ pub(super) fn walk(world: &World, request: Asked<'_>, failures: &[Trigger]) -> (
     (hops, None)
 }
 
-/// The models of a walk, and at its end what the error says.
+/// The models of a walk, and at its end the text of the error.
 #[track_caller]
 pub(super) fn check(world: &World, request: Asked<'_>, failures: &[Trigger], expected: &[&str], end: Option<&str>) {
     let (hops, error) = walk(world, request, failures);
@@ -119,7 +119,7 @@ fn availability_stays_in_the_tier_then_takes_stand_ins() {
     for trigger in Trigger::ALL.into_iter().filter(|trigger| *trigger != WEAK) {
         check(&world, routed("sonnet"), &[trigger; 2], &["a/s1", "b/s2", "c/s3"], None);
     }
-    // Nothing of the tier is left, so the best of all by the tier's own score stands in, whichever tier lists it.
+    // Nothing of the tier is left, so the best of all by the tier's own score substitutes, whichever tier lists it.
     let (hops, error) = walk(&world, routed("haiku"), &[LIMIT; 3]);
     let last = hops.last().unwrap();
     assert_eq!((last.tier.as_deref(), last.requested_tier.as_deref(), error), (Some("haiku"), None, None));
@@ -139,16 +139,16 @@ fn capability_goes_up_tier_by_tier_and_never_sideways() {
     let up = ["a/h1", "a/f1", "a/s1", "a/p1", "b/o1"];
     check(&listed("[fallback]\ndepth = 9\n"), routed("haiku"), &[WEAK; 4], &up, None);
     check(&listed("[fallback]\ndepth = 9\n"), routed("haiku"), &[WEAK; 5], &up, Some("opus is the strongest"));
-    // A chain says what is equal, not what is stronger.
+    // A chain lists what is equal, not what is stronger.
     let chained = listed("[fallback.tiers]\nsonnet = [\"b/h2\"]\n");
     check(&chained, routed("sonnet"), &[WEAK], &["a/s1", "a/p1"], None);
     // After going up, what fails there is exchanged there.
     check(&listed(""), routed("flash"), &[WEAK, LIMIT], &["a/f1", "a/s1", "b/s2"], None);
-    // A tier whose own cannot be asked is passed over before anything stands in for it.
+    // A tier whose own cannot be asked is passed over before any model substitutes for it.
     let mut barred = listed("");
     barred.bar("a", SOON);
     check(&barred, routed("haiku"), &[WEAK], &["b/h2", "b/s2"], None);
-    // Of what stands in, nothing is of the tier that was too weak.
+    // Of the substitutes, none is of the tier that was too weak.
     let mut few = listed("");
     few.catalogue.providers.retain(|id, _| id == "a" || id == "b");
     for (id, kept) in [("a", &["h1"][..]), ("b", &["h2"][..])] {
@@ -198,7 +198,7 @@ fn a_chain_is_followed_and_what_it_passes_over_is_said() {
     let seen = listed("[fallback]\ndefault = [\"b/s2\", \"flash\"]\n");
     let request = Asked { needs: images, ..routed("sonnet") };
     check(&seen, request, &[LIMIT], &["c/s3"], Some("b/s2: cannot take images; flash: "));
-    // Models that the chain names come before any that stands in for a tier of it.
+    // Models that the chain names come before any substitute for a tier of it.
     let mut first = listed("[fallback]\ndefault = [\"haiku\", \"extra/free\"]\n");
     first.bar("a/h1", SOON);
     first.bar("b/h2", SOON);
@@ -301,7 +301,7 @@ fn a_hop_waits_for_nobody() {
     for provider in ["a", "b", "c", "extra"] {
         world.bar(provider, SOON);
     }
-    // The first choice may wait when all do; a hop may not, and says who waits and for how long.
+    // The first choice may wait when all do; a fallback may not, and its error names what waits and for how long.
     let (hops, error) = walk(&world, routed("sonnet"), &[LIMIT]);
     assert_eq!(hops[0].model.to_string(), "a/s1");
     let why = error.unwrap().to_string();

@@ -1,4 +1,4 @@
-//! What several hops tell, and what holds at each of them.
+//! What several fallbacks report, and what holds at each of them.
 
 use super::{fallback::*, *};
 use crate::values::Trigger;
@@ -11,7 +11,7 @@ fn the_story_of_one_and_of_three_hops() {
     let moves = [
         ("a/s1", "rate_limit", "b/s2", Some("sonnet"), None),
         ("b/s2", "capability", "a/p1", Some("pro"), Some("sonnet")),
-        // Nothing else is in this tier, so the best by its score stands in for it.
+        // Nothing else is in this tier, so the best by its score substitutes for it.
         ("a/p1", "overloaded", "b/o1", Some("pro"), Some("sonnet")),
     ];
     let said: Vec<String> =
@@ -27,7 +27,7 @@ fn the_story_of_one_and_of_three_hops() {
         let steps: Vec<_> =
             hop.trace.iter().filter(|step| step.step == Step::Fallback).map(|step| step.why.as_str()).collect();
         assert_eq!(steps, said[..=index]);
-        // Each move is told once, after what was told before.
+        // Each move is reported once, after the earlier warnings.
         let told: Vec<_> = hop.warnings.iter().filter(|warning| warning.contains("failed (")).collect();
         assert_eq!(told, said[..=index].iter().collect::<Vec<_>>());
         assert!(said[..=index].iter().all(|said| hop.reason.contains(said.as_str())), "{}", hop.reason);
@@ -69,7 +69,7 @@ fn needs_policy_and_budget_hold_at_each_hop() {
     check(&tagged, routed("node:vision"), &[WEAK], &["c/s3"], Some("tier pro: "));
     tagged.config.policy.allow_providers = vec!["c".into()];
     check(&tagged, routed("sonnet"), &[LIMIT], &["c/s3"], Some("a/s1: its provider is not allowed"));
-    // A provider without money is passed over, a tier that has to give way is no way up.
+    // A provider without money is passed over, a downgraded tier is no escalation.
     let mut spent = listed("");
     spent.advice.budget.exhausted.insert("b".into(), "b has spent its budget".into());
     check(&spent, routed("sonnet"), &[LIMIT], &["a/s1", "c/s3"], None);
@@ -97,7 +97,7 @@ fn a_failure_cools_down_for_its_time() {
         (&built_in, Trigger::Quota, None, Some(3600)),
         (&built_in, Trigger::Capability, None, None),
         (&built_in, Trigger::Capability, Some(500), None),
-        // What the provider says counts when it is longer, but not for ever.
+        // The wait that the provider asks for counts when it is longer, but not for ever.
         (&built_in, Trigger::RateLimit, Some(5), Some(60)),
         (&built_in, Trigger::RateLimit, Some(61), Some(61)),
         (&built_in, Trigger::RateLimit, Some(86_400), Some(86_400)),

@@ -1,4 +1,4 @@
-//! Each rule of a choice, by tables: who is chosen, why, and what is said about it.
+//! Each rule of a choice, by tables: the chosen model, the reason, and the message.
 
 mod budget;
 mod fallback;
@@ -246,14 +246,14 @@ fn what_is_to_be_left_alone_waits_until_all_do() {
     assert_eq!(waits.why, "left alone for another 1m: test");
     world.bar("local", now + 90_000_000);
     assert_eq!(mine(&world).model.to_string(), "openai/gpt-6-sol");
-    // A bar that has ended is none.
+    // A cooldown that has ended is none.
     world.bar("openai", now - 1);
     assert_eq!(mine(&world).model.to_string(), "openai/gpt-6-sol");
     world.bar("openai", now + 30_000_000);
     let last = mine(&world);
     assert_eq!(last.model.to_string(), "openai/gpt-6-sol", "it waits least");
     assert_eq!(last.warnings.len(), 1, "{:?}", last.warnings);
-    // Named, it is asked all the same, and said.
+    // Named, it is asked all the same, with a warning.
     let named = world.resolve("local/eyes", Needs::default()).unwrap();
     assert!(named.warnings[0].contains("it is asked because it was named"), "{:?}", named.warnings);
 }

@@ -1,4 +1,4 @@
-//! What holds for every choice and every hop, in any world. What is expected is worked out here once more, from
+//! What holds for every choice and every fallback, in any world. What is expected is worked out here once more, from
 //! the settings alone, and not with the resolver's own parts.
 
 mod generate;

@@ -64,7 +64,7 @@ impl Writer {
     }
 }
 
-/// What the comments say, by path. Tables that are described together have their words above the first one.
+/// The comments, by path. Tables that are described together have their comment above the first one.
 pub(super) fn descriptions() -> BTreeMap<String, String> {
     let mut about = BTreeMap::new();
     for section in sections() {

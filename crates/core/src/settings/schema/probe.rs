@@ -1,5 +1,5 @@
 //! Asks the types of the configuration what they accept: a value of the wrong kind is put in a place, and the refusal
-//! names the right one. So the schema cannot say anything else than what is really read.
+//! names the right one. So the schema cannot differ from what is really read.
 
 use crate::{
     settings::Config,
@@ -19,7 +19,7 @@ pub(super) struct Probe {
     base: Table,
 }
 
-/// Puts a value into what stands at a setting's place.
+/// Puts a value at a setting's place.
 type Wrap<'a> = &'a dyn Fn(Value) -> Value;
 
 impl Probe {

@@ -92,7 +92,7 @@ fn settings_have_their_words_kind_and_default() {
     assert_eq!(unknown, Vec::<String>::new(), "the types were asked in a way that they do not understand");
 }
 
-/// Places about which the schema says nothing.
+/// Places that the schema does not describe.
 fn without_kind(path: &str, schema: &Json, found: &mut Vec<String>) {
     if schema.get("type").is_none() && schema.get("oneOf").is_none() {
         found.push(path.to_owned());

@@ -1,4 +1,4 @@
-//! What a line says, where it stands, and what is no task at all.
+//! The content of a line, its place, and what is no task at all.
 
 use super::*;
 use std::time::Duration;

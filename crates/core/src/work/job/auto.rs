@@ -1,4 +1,4 @@
-//! Which profile a task goes to when nobody said.
+//! Which profile a task goes to when none was named.
 
 use crate::{routing::classify, settings::Config};
 
@@ -9,7 +9,7 @@ pub struct Picked {
     pub reason: String,
 }
 
-/// An image needs eyes; otherwise what the text looks like decides, by a table of the configuration.
+/// An image needs eyes; otherwise the classification of the text decides, by a table of the configuration.
 #[must_use]
 pub fn pick_profile(config: &Config, task: &str, images: usize) -> Picked {
     let jobs = &config.jobs;

@@ -1,5 +1,5 @@
 //! Jobs: what a model or a person has handed over to other models, to be asked after later by its id. And the workers
-//! that carry out some of them, one after the other.
+//! that execute some of them, one after the other.
 //!
 //! A job is not a supervised task: it has no worktree and no evidence. It is one conversation, or several in a row.
 

@@ -56,7 +56,7 @@ pub enum Pause {
     EachStep,
 }
 
-/// Everything that is needed to carry a job out, also by another process after a crash.
+/// Everything that is needed to execute a job, also by another process after a crash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobOrder {
     pub prompt: String,
@@ -140,7 +140,7 @@ pub struct Choice {
     pub policy: ModelPolicy,
     pub reason: String,
     pub warnings: Vec<String>,
-    /// Whether somebody named this very model: then it is never exchanged for another.
+    /// Whether the request named this very model: then it is never exchanged for another.
     #[serde(default)]
     pub named: bool,
     /// The tier that had a part in it: what the job costs is charged to that.

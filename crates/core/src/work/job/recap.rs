@@ -1,4 +1,4 @@
-//! What a worker is told of a conversation that was lost.
+//! The summary of a lost conversation in a worker's prompt.
 
 /// Characters of one message or answer that are kept, and of all together.
 const EACH: usize = 1500;
@@ -11,8 +11,8 @@ pub struct Exchange {
     pub answered: String,
 }
 
-/// The newest exchanges that fit, the oldest of them first, with the message that goes on from there. The exchanges come
-/// with the newest first. Nothing when there are none.
+/// The newest exchanges that fit, the oldest of them first, with the message that goes on from there. The exchanges
+/// come with the newest first. Nothing when there are none.
 #[must_use]
 pub fn recap(newest_first: &[Exchange], message: &str) -> Option<String> {
     let mut told: Vec<String> = Vec::new();

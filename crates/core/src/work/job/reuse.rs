@@ -24,7 +24,7 @@ pub struct Found {
     pub standing: Standing,
 }
 
-/// What was found when somebody looked at it.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It has done nothing yet, so nothing of it can be gone.

@@ -1,4 +1,4 @@
-//! A workflow: steps in a row, each told the task and what the steps before it said, within limits.
+//! A workflow: steps in a row, each given the task and the answers of the steps before it, within limits.
 
 use crate::values::WorkflowStep;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepDone {
     pub name: String,
-    /// What it said; nothing when it was not needed.
+    /// Its answer; nothing when it was not needed.
     pub text: Option<String>,
     /// What it found, when it was to judge.
     pub approved: Option<bool>,
@@ -66,7 +66,7 @@ pub struct Carry {
     pub cut: usize,
 }
 
-/// Puts together what was said, at most `limit` characters of it. The newest counts most, so the oldest is cut first,
+/// Puts together the answers, at most `limit` characters of it. The newest counts most, so the oldest is cut first,
 /// and of each its beginning stays.
 #[must_use]
 pub fn carry(done: &[StepDone], limit: usize) -> Carry {

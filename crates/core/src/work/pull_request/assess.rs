@@ -71,7 +71,7 @@ fn obstacle(found: &PullRequest) -> Option<String> {
     Some(text)
 }
 
-/// Whether somebody who may write to the repository approved this very head, or one that it is a mere rebase of.
+/// Whether a person with write access to the repository approved this very head, or one that it is a mere rebase of.
 #[must_use]
 pub fn is_approved(found: &PullRequest, record: &PullRequestRecord) -> bool {
     let same = |commit: &str| commit == found.head || record.rebased.iter().any(|earlier| earlier == commit);

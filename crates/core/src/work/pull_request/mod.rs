@@ -1,7 +1,7 @@
 //! Pull requests: what the reports of the hosting service mean for the task that opened one.
 //!
-//! Invariant: text and approvals count only from people who may write to the repository. Anybody may comment on a public
-//! one, and that text would reach an agent.
+//! Invariant: text and approvals count only from people who may write to the repository. All users may comment on a
+//! public one, and that text would reach an agent.
 
 mod assess;
 mod record;
@@ -25,7 +25,8 @@ word_enum! {
         CiPending = "ci_pending",
         CiFailed = "ci_failed",
         ChangesRequested = "changes_requested",
-        /// Its checks did not fail, and it still cannot be merged as it is: a conflict, an old base, an unfinished check.
+        /// Its checks did not fail, and it still cannot be merged as it is: a conflict, an old base, an unfinished
+        /// check.
         Unstable = "unstable",
         /// Nothing but an approval may be missing.
         Ready = "ready",

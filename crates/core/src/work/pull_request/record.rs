@@ -80,7 +80,7 @@ impl PullRequestRecord {
     /// Another attempt is made for these objections.
     pub fn revise(&mut self, assessment: Assessment, answers: Vec<String>) {
         self.assessment = assessment;
-        // The next head is other work: nobody has approved it yet.
+        // The next head is other work: it has no approval yet.
         self.rebased.clear();
         self.answered.extend(answers);
         self.answered.drain(..self.answered.len().saturating_sub(ANSWERED));

@@ -60,7 +60,7 @@ pub enum Verdict {
     Pending,
     Passed,
     Failed,
-    /// It ended and says nothing about the work: it was cancelled, or waits for a person.
+    /// It ended and is no evidence about the work: it was cancelled, or waits for a person.
     Inconclusive,
 }
 
@@ -114,7 +114,7 @@ pub enum Opinion {
 }
 
 impl PullRequest {
-    /// Whether it is to be merged into this branch, as far as the service says.
+    /// Whether it is to be merged into this branch, as far as the service reports it.
     #[must_use]
     pub fn is_for(&self, base: &str) -> bool {
         self.base.is_empty() || self.base == base

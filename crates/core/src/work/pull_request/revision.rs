@@ -21,7 +21,7 @@ pub struct Objections<'a> {
 /// answered once all of them have ended.
 #[must_use]
 pub fn objections<'a>(found: &'a PullRequest, record: &PullRequestRecord) -> Option<Objections<'a>> {
-    // Somebody else's commits are somebody else's to fix.
+    // Commits of others are for their authors to fix.
     if found.state != "OPEN" || found.is_draft || found.head != record.head {
         return None;
     }
@@ -44,7 +44,7 @@ pub fn objections<'a>(found: &'a PullRequest, record: &PullRequestRecord) -> Opt
 }
 
 impl Objections<'_> {
-    /// The same failure twice has the same signature, whatever its log says.
+    /// The same failure twice has the same signature, whatever its log contains.
     #[must_use]
     pub fn signature(&self) -> String {
         let mut names: Vec<&str> = self.checks.iter().map(|check| check.name()).collect();
@@ -52,8 +52,8 @@ impl Objections<'_> {
         format!("checks {}", names.join(", "))
     }
 
-    /// Adds the comments on lines that were not answered, and returns the text for the next attempt. `logs` are the ends
-    /// of the logs of failed checks, by name.
+    /// Adds the comments on lines that were not answered, and returns the text for the next attempt. `logs` are the
+    /// ends of the logs of failed checks, by name.
     pub fn text(
         &mut self,
         url: &str,

@@ -158,7 +158,7 @@ fn a_merge_needs_what_the_configuration_asks_for() {
         // Another has pushed to the branch.
         (json!({"reviews": approved}), Merging::Approved, "own", false),
         (json!({"mergeStateStatus": "BEHIND"}), Merging::Ready, "abc", false),
-        // Another has changed what it is to be merged into. An older `gh` does not say.
+        // Its base branch was changed. An older `gh` does not report it.
         (json!({"baseRefName": "release"}), Merging::Ready, "abc", false),
         (json!({"baseRefName": ""}), Merging::Ready, "abc", true),
         (json!({"baseRefName": null}), Merging::Ready, "abc", true),
@@ -223,7 +223,7 @@ fn an_objection_is_answered_once() {
     let next = PullRequest { head: "def".into(), ..found.clone() };
     let record = PullRequestRecord { head: "def".into(), ..record };
     assert_eq!(objections(&next, &record).unwrap().answers, ["checks def"]);
-    // Commits of others, drafts, and checks that have not all ended are left alone.
+    // Commits of others, drafts, and checks that have not all ended are not touched.
     assert_eq!(objections(&found, &record), None);
     assert_eq!(objections(&PullRequest { is_draft: true, ..next }, &record), None);
     let pending = with(json!({"statusCheckRollup": [run("a", "COMPLETED", "FAILURE"), run("b", "QUEUED", "")]}));

@@ -3,10 +3,10 @@
 use super::{Cause, Delivered, Effect, Notice, Phase, Place, State, Task, Wait};
 use crate::values::{Diagnose, Rules};
 
-/// A rest that is at least this long is worth telling: half an hour, in microseconds.
+/// A rest that is at least this long is worth a message: half an hour, in microseconds.
 const LONG: i64 = 1_800_000_000;
 
-/// Who has to hear of it.
+/// Who has to be notified.
 pub(super) fn announced(task: &Task, after: &State, rules: &Rules, now: i64) -> Vec<Effect> {
     let before = task.state.phase();
     let notice = match after {
@@ -30,7 +30,7 @@ pub(super) fn announced(task: &Task, after: &State, rules: &Rules, now: i64) -> 
         | State::Stopping { .. } => return Vec::new(),
     };
     let is_entry = task.spec.entry_of.is_some();
-    // How a contest ends is told once, by the contest. A permission has to be answered for every agent.
+    // The contest announces its end once. A permission has to be answered for every agent.
     let is_told = !is_entry || notice == Notice::Permission;
     let mut effects = Vec::from_iter(is_told.then(|| Effect::Notify { notice, detail: after.reason() }));
     if is_entry && after.phase().is_settled() {

@@ -19,7 +19,7 @@ pub enum Breaker {
     },
 }
 
-/// `cleared_at` is when a person said that all is well again.
+/// `cleared_at` is when a person reset it.
 #[must_use]
 pub fn breaker(newest_first: &[Ending], failures: usize, pause: i64, cleared_at: i64, now: i64) -> Breaker {
     let Some(newest) = newest_first.first() else { return Breaker::Closed };

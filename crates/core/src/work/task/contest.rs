@@ -1,7 +1,7 @@
 //! A contest: several models work on one task, each as an entry of its own, and one result is delivered.
 //!
 //! Invariant: evidence comes first. An entry without green verify commands never wins over one that has them, a judge
-//! is asked only among entries that the evidence cannot tell apart, and every verdict names the rule that decided.
+//! is asked only among entries that the evidence ranks equal, and every verdict names the rule that decided.
 
 use super::{BadTaskId, Phase, TaskId};
 use crate::{
@@ -90,7 +90,7 @@ pub fn readiness(contest: &Contest, entries: &[Phase]) -> Readiness {
     }
 }
 
-/// What the verify commands say about the work of an entry.
+/// The result of the verify commands for the work of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryCheck {
@@ -109,7 +109,7 @@ pub struct EntryWork {
     pub lines: u64,
 }
 
-/// How it stands with one entry.
+/// The state of one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub id: TaskId,
@@ -129,7 +129,7 @@ pub struct Entry {
 pub enum Field {
     Empty,
     One(usize),
-    /// The evidence does not tell these apart.
+    /// The evidence ranks these equal.
     Several(Vec<usize>),
 }
 
@@ -189,7 +189,7 @@ pub fn only_one(entries: &[Entry], winner: usize) -> Option<Verdict> {
     Some(Verdict { winner, margin, reason: format!("{} is the only one of {of} entries {said}", entry.model) })
 }
 
-/// What a judge said about the entries `shown`, in their order. A tie goes to [`by_rule`].
+/// A judge's verdict on the entries `shown`, in their order. A tie goes to [`by_rule`].
 #[must_use]
 pub fn by_judge(entries: &[Entry], shown: &[usize], judge: &str, judgement: &Judgement) -> Option<Verdict> {
     let place = |target: &usize| shown.get(*target).copied();
@@ -211,8 +211,8 @@ pub fn by_judge(entries: &[Entry], shown: &[usize], judge: &str, judgement: &Jud
     }
 }
 
-/// How far the winner is ahead of the next, in millionths. A winner that stood in the same place in both orders could
-/// be a matter of that place.
+/// How far the winner is ahead of the next, in millionths. A winner that had the same position in both orders could
+/// be due to that position.
 #[must_use]
 pub fn margin(judgement: &Judgement, winner: usize, unmoved: bool) -> u32 {
     let of_winner = judgement.scores.get(&winner).copied().unwrap_or_default();
@@ -224,7 +224,7 @@ pub fn margin(judgement: &Judgement, winner: usize, unmoved: bool) -> u32 {
     if unmoved { millionths / 2 } else { millionths }
 }
 
-/// Among entries that neither evidence nor a judge tells apart: the cheaper, then the smaller change, then the first.
+/// Among entries that neither evidence nor a judge distinguishes: the cheaper, then the smaller change, then the first.
 #[must_use]
 pub fn by_rule(entries: &[Entry], tied: &[usize], why: &str) -> Option<Verdict> {
     let lines = |entry: &Entry| entry.work.as_ref().map_or(u64::MAX, |work| work.lines);

@@ -66,8 +66,8 @@ pub enum Event {
         tier: Option<String>,
         model: Option<String>,
     },
-    /// A worker has to deliver the proposed commit again: on a newer base, or because it was merged and the merge commit
-    /// is to be checked.
+    /// A worker has to deliver the proposed commit again: on a newer base, or because it was merged and the merge
+    /// commit is to be checked.
     Redeliver {
         why: Redelivery,
     },
@@ -193,21 +193,21 @@ pub struct Change {
 }
 
 /// Something to be done outside the store. It is written down with the state that asks for it, and performed later,
-/// once. One epoch may ask for the same kind more than once: a review is told, and later that it is done.
+/// once. One epoch may ask for the same kind more than once: a review is announced, and later its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Effect {
-    /// Tells people.
+    /// Notifies people.
     Notify { notice: Notice, detail: String },
-    /// Tells what the evidence says about the model that did it.
+    /// Records the evidence as an outcome of the model that did the work.
     Learn { good: bool, failure: Option<Failure> },
-    /// Writes into the repository's TODO.md how it stands.
+    /// Writes its state into the repository's TODO.md.
     Mark { done: bool },
     /// Removes its worktree, as far as nothing is lost by that.
     Tidy,
     /// Has the other open pull requests of the same base rebased.
     RebaseSiblings,
-    /// Has a model look into why it failed.
+    /// Has a model diagnose the failure.
     Diagnose,
     /// Wakes the contest of an entry that has settled.
     WakeContest,

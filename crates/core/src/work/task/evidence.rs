@@ -72,7 +72,7 @@ pub enum End {
         message: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Deadline>,
-        /// When the limit it ran into is over, as far as anybody said.
+        /// When the limit it ran into is over, as far as it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<i64>,
     },
@@ -92,7 +92,7 @@ pub enum End {
     Blocked {
         message: String,
     },
-    /// It removed or replaced the git directory of its workspace, so nothing can be said about its work.
+    /// It removed or replaced the git directory of its workspace, so its work cannot be judged.
     RepositoryLost,
     /// It was not started: the task wants a verify command that fails before the work, and all succeed.
     GreenBefore,
@@ -106,7 +106,7 @@ pub enum Stop {
     Deadline,
     Silence,
     Money,
-    /// Somebody wanted it.
+    /// It was cancelled on request.
     Cancelled,
 }
 
@@ -153,7 +153,7 @@ pub struct Secret {
     pub looks_like: String,
 }
 
-/// The proof of how a task ended. It says enough to be made again.
+/// The proof of how a task ended. It has all that is needed to reproduce it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub task: TaskId,

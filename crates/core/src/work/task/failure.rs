@@ -11,7 +11,7 @@ pub struct Failure {
     pub signature: String,
     /// For people, and for the next try.
     pub detail: String,
-    /// When what it ran into is over, when somebody said so.
+    /// When what it ran into is over, when that is known.
     pub until: Option<i64>,
     pub lift: Lift,
 }
@@ -28,7 +28,7 @@ pub enum Lift {
 impl Failure {
     const TRESPASS: &str = "trespass";
 
-    /// One that says: something was changed that belongs to somebody else.
+    /// A failure because files that belong to others were changed.
     #[must_use]
     pub fn trespass(detail: impl Into<String>) -> Self {
         let environment = Self::environment(Self::TRESPASS, detail);
@@ -40,7 +40,7 @@ impl Failure {
         self.mode == FailureMode::Blocked && self.signature == Self::TRESPASS
     }
 
-    /// One that says: something around the work is not as it should be.
+    /// A failure of the environment of the work.
     #[must_use]
     pub fn environment(signature: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {

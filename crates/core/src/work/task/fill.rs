@@ -1,4 +1,4 @@
-//! What a repository's settings say about tasks that do not say it themselves.
+//! A repository's settings for what its tasks do not set themselves.
 
 use super::{Agent, Place, TaskSpec};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Repository {
-    /// Fills in what a task was not given; `deliver` is what was said about its delivery. The setup command is not
+    /// Fills in what a task was not given; `deliver` is the requested delivery. The setup command is not
     /// written into the task: it is read when a checkout is prepared, so that a change holds for queued tasks as well.
     pub fn fill(&self, spec: &mut TaskSpec, batch: &mut Option<String>, deliver: Option<Deliver>) {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.to_owned());

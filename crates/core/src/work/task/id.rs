@@ -1,4 +1,4 @@
-//! What a task is called: by whoever adds it, or by the next free number.
+//! The id of a task: given by the process that adds it, or the next free number.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -20,7 +20,7 @@ impl TaskId {
         &self.0
     }
 
-    /// The id of the n-th task that nobody named.
+    /// The id of the n-th task without a given one.
     #[must_use]
     pub fn numbered(number: u64) -> Self {
         Self(format!("t{number:03}"))

@@ -1,7 +1,8 @@
 //! Whether the evidence shows that the work is done.
 //!
-//! Invariant: no diff, a verify that is red or was not run, a secret, a conflict that was left standing,
-//! a path that is not allowed, a claim that was tampered with or a changed parent checkout is never good, whatever the agent said.
+//! Invariant: no diff, a verify that is red or was not run, a secret, an unresolved conflict,
+//! a path that is not allowed, a claim that was tampered with or a changed parent checkout is never good, whatever the
+//! agent claims.
 
 use super::{Agent, Check, End, Exit, Failure, Findings, Gate, Lift, Place, Stop, TaskSpec, not_checked_out, outside};
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 
 /// Paths that are named in a sentence, at most.
 const NAMED: usize = 5;
-/// Characters of a failed check that the next try is told.
+/// Characters of a failed check in the prompt of the next try.
 const TAIL: usize = 1500;
 /// The file that claims are made in.
 const TODO: &str = "TODO.md";
@@ -111,7 +112,7 @@ fn forbidden(spec: &TaskSpec, findings: &Findings) -> Option<Failure> {
     None
 }
 
-/// Claims and ticks of all stores are in that file. A command that came from no line of it says itself what it writes.
+/// Claims and ticks of all stores are in that file. A command that came from no line of it declares what it writes.
 fn changes_todo(spec: &TaskSpec, findings: &Findings) -> bool {
     let is_bound = matches!(spec.agent, Agent::Opencode { .. }) || spec.todo.is_some();
     spec.place == Place::Worktree
@@ -125,7 +126,7 @@ fn is_mass_deletion(deleted: u64, files: u64) -> bool {
     deleted >= 3 && deleted.saturating_mul(2) > files
 }
 
-/// An agent that did not end by itself has not said that it is done.
+/// An agent that did not end by itself has not reported success.
 fn ended_badly(findings: &Findings) -> Option<Failure> {
     match &findings.end {
         End::Answered => None,
@@ -253,7 +254,7 @@ fn with_tree(signature: &str, findings: &Findings) -> String {
     format!("{signature} @{tree}")
 }
 
-/// Numbers differ from time to time in messages that say the same.
+/// Numbers differ from time to time in otherwise equal messages.
 fn digits_apart(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit()).take(200).collect()
 }

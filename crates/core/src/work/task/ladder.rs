@@ -7,7 +7,7 @@ use crate::values::{Rules, Strategy};
 use crate::{ErrorClass, experience::FailureMode, work::pull_request::PullRequestRecord};
 use serde::{Deserialize, Serialize};
 
-/// Lessons of earlier tries that the next one is told, at most.
+/// Most lessons of earlier tries in the prompt of the next one.
 const LESSONS: usize = 4;
 
 /// What the tries so far have come to.
@@ -140,7 +140,7 @@ fn climb(
         return Next::Fail;
     }
     let strategy = spec.strategy();
-    // A model that was named stays: whoever named it did not ask for a dearer one.
+    // A named model stays: the request did not ask for a dearer one.
     let may_rise = spec.model.is_none() && spec.contest.is_none() && strategy != Strategy::Direct;
     let tier = match strategy {
         // The tier that was asked for, whichever model substitutes for it.

@@ -1,4 +1,4 @@
-//! How much room there is, by what the machine says of itself.
+//! How many runs fit, by the load that the machine reports.
 
 /// Both in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,7 +7,8 @@ pub struct Pressure {
     pub processor: u32,
 }
 
-/// How many runs there may be at once: at least one, and never more than `most`. `None` for what is not known leaves the base as it is.
+/// How many runs there may be at once: at least one, and never more than `most`. `None` for what is not known leaves
+/// the base as it is.
 #[must_use]
 pub fn room(base: u32, most: u32, pressure: Option<Pressure>) -> u32 {
     let (base, most) = (base.max(1), most.max(1));

@@ -1,4 +1,4 @@
-//! Tasks: what is wanted, where it stands, and what follows from what happens to it.
+//! Tasks: what is wanted, its state, and what follows from what happens to it.
 //!
 //! Invariant: [`step`] is the only way from one state to another. It knows no clock and no machine, so that every
 //! rule about work that runs unattended can be tested with a table.

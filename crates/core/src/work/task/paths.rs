@@ -1,7 +1,7 @@
 //! Which paths a pattern covers. A pattern is a path from the top of the repository: a file, a directory with all
 //! that is in it, or either with `*` for a part of a name and `**` for any number of directories.
 //!
-//! Invariant: the work is at most the length of the pattern times that of the path, whoever wrote them.
+//! Invariant: the work is at most the length of the pattern times that of the path, from any source.
 
 use std::iter::once;
 
@@ -14,15 +14,15 @@ pub fn outside(patterns: &[String], paths: &[String]) -> Vec<String> {
     paths.iter().filter(|path| !patterns.iter().any(|pattern| covers(pattern, path))).cloned().collect()
 }
 
-/// The paths that git refuses to check out, because a name in them would be `.git` or lead elsewhere on some file system.
-/// A commit that has one can be made with plumbing commands, and breaks the checkout of everybody who fetches it.
+/// The paths that git refuses to check out, because a name in them would be `.git` or lead elsewhere on some file
+/// system. A commit that has one can be made with plumbing commands, and breaks every checkout that fetches it.
 #[must_use]
 pub fn not_checked_out(paths: &[String]) -> Vec<String> {
     paths.iter().filter(|path| path.split('/').any(is_refused)).cloned().collect()
 }
 
 /// Windows ignores spaces and dots at the end of a name and what follows a colon, separates names by a backslash, too,
-/// and has a short form of long names; macOS ignores some invisible characters. Neither tells capital letters apart.
+/// and has a short form of long names; macOS ignores some invisible characters. Neither distinguishes capital letters.
 fn is_refused(name: &str) -> bool {
     let visible = name.chars().filter(|letter| !is_ignored(*letter)).collect::<String>().to_lowercase();
     let is_repository = |part: &str| {
@@ -38,7 +38,7 @@ fn is_ignored(letter: char) -> bool {
 
 #[must_use]
 pub fn covers(pattern: &str, path: &str) -> bool {
-    // The top is written as `.` or `/`. A pattern that says nothing is more likely a mistake, and must not allow all.
+    // The top is written as `.` or `/`. An empty pattern is more likely a mistake, and must not allow all.
     if pattern.trim().is_empty() || path.starts_with('/') {
         return false;
     }

@@ -1,4 +1,4 @@
-//! What an agent is told.
+//! The prompt of an agent.
 
 use super::{Tally, Task};
 use std::fmt::Write as _;

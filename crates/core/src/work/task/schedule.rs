@@ -1,7 +1,7 @@
 //! Who is next, and what keeps the others.
 //!
 //! Invariant: the limits that are looked at here are taken again, atomically, by the claim. This only finds out whom
-//! it is worth trying to claim, and says of each other why not.
+//! it is worth trying to claim, and gives a reason for each other.
 
 use super::TaskId;
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
-    /// What is to be done, in the words of whoever wants it.
+    /// What is to be done, in the words of the requester.
     pub description: String,
     /// The top of the repository's main working tree, or a plain directory for a command in place.
     pub repository: String,
@@ -57,13 +57,13 @@ pub struct TaskSpec {
     pub gate: Gate,
     #[serde(default)]
     pub verification: Verification,
-    /// The task that this one looks into. Such a task is never looked into itself.
+    /// The task that this one diagnoses. Such a task is never diagnosed itself.
     #[serde(default)]
     pub diagnoses: Option<TaskId>,
     /// What it is called in the repository's TODO.md, when it came from there.
     #[serde(default)]
     pub todo: Option<TaskId>,
-    /// How its attempts follow each other, when that was said.
+    /// How its attempts follow each other, when that was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
     /// Several models do the work, each in an entry of its own. It names no model besides.
@@ -108,7 +108,7 @@ pub enum Place {
 pub enum Gate {
     #[default]
     Closed,
-    /// Somebody said in so many words that work without a change counts.
+    /// The request states that work without a change counts.
     Open,
 }
 
@@ -122,7 +122,7 @@ pub struct Verification {
     pub expect_red_first: bool,
     /// The work may delete a large share of the repository's files.
     pub allow_mass_deletion: bool,
-    /// The work of a model may contain commits of other branches, such as a merge of one. A command says itself what
+    /// The work of a model may contain commits of other branches, such as a merge of one. A command declares what
     /// it merges.
     pub allow_other_branches: bool,
 }
@@ -134,7 +134,7 @@ impl TaskSpec {
         self.deadline.is_some_and(|deadline| deadline <= now)
     }
 
-    /// Whether it may change TODO.md: only a path that names the file says so. A broad one is about the work, and the
+    /// Whether it may change TODO.md: only a path that names the file allows it. A broad one is about the work, and the
     /// file is the supervisor's.
     #[must_use]
     pub fn may_change_todo(&self) -> bool {

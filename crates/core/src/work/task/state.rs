@@ -1,4 +1,4 @@
-//! Where a task stands. Each state carries what it needs, so that an impossible one cannot be written.
+//! The state of a task. Each state carries what it needs, so that an impossible one cannot be written.
 
 use super::{PermissionReply, PermissionRequest};
 use crate::values::Deliver;
@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum State {
-    /// Ready as soon as its blockers are done and there is room.
+    /// Ready as soon as its blockers are done and there is capacity.
     Queued,
     /// Nothing happens before a moment; then it is queued again.
     Waiting {
@@ -86,7 +86,7 @@ pub enum Wait {
     Budget,
     /// Something that is likely to pass: a network, a server.
     Trouble,
-    /// Somebody else who has claimed it where it was written down.
+    /// Another owner has claimed it in TODO.md.
     Claim,
     /// The entries of a contest to settle.
     Entries,
@@ -106,9 +106,9 @@ pub enum Cause {
     Parked,
     /// The repository is not as the task needs it.
     Repository,
-    /// The agent itself said what has to happen first.
+    /// The agent itself reported what has to happen first.
     Needs,
-    /// Nobody can say what is wanted.
+    /// The task does not determine what is wanted.
     Ambiguous,
     /// Something was changed that must not be.
     Trespass,
@@ -236,7 +236,7 @@ impl State {
         }
     }
 
-    /// Why it is there, for people; empty when the name says it all.
+    /// Why it is there, for people; empty when the name is enough.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {

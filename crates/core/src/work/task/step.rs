@@ -13,7 +13,7 @@ use crate::{
 
 /// Why a task is not started any more.
 const EXPIRED: &str = "timeout: its deadline has passed";
-/// Attempts that reviewers of one pull request get before a person has to say how to go on.
+/// Attempts that reviewers of one pull request get before a person has to decide how to go on.
 const ROUNDS: u32 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,8 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             }
             State::Starting { stage }
         }
-        // A worker gives its claim back before it has begun when somebody else has the task in the repository itself.
+        // A worker gives its claim back before it has begun when another owner has claimed the task in the repository
+        // itself.
         (State::Queued | State::Running, Event::Postpone { until, wait, detail }) => {
             State::Waiting { until, wait, detail }
         }
@@ -122,7 +123,7 @@ pub fn step(task: &Task, event: Event, rules: &Rules, now: i64) -> Result<Step, 
             redelivered(&mut after, url, head, why, now);
             State::Queued
         }
-        // What was handed over is handed over, also when somebody wanted to stop it by then.
+        // A delivery cannot be undone, also when a stop was requested by then.
         (
             State::Delivering { .. } | State::Review { .. } | State::Stopping { head: Some(_), .. },
             Event::Deliver { delivered },
@@ -334,8 +335,8 @@ fn lost(task: &mut Task, state: &State, detail: String, rules: &Rules) -> State 
         let detail = format!("its worker was lost {} times in a row; the last time: {detail}", task.tally.losses);
         return State::Blocked { cause: Cause::Parked, detail };
     }
-    // A command that works on the directory itself may have done its work, or a part of it. To do it again unasked could
-    // do it twice.
+    // A command that works on the directory itself may have done its work, or a part of it. To do it again unasked
+    // could do it twice.
     if matches!(state, State::Running | State::Asking { .. }) && task.spec.place == Place::Directory {
         let detail = format!("{detail}, and whether its command has ended is not known; look, and say retry or cancel");
         return State::Blocked { cause: Cause::Ambiguous, detail };

@@ -1,4 +1,4 @@
-//! A task as it is stored: what was asked for, where it stands, and what its attempts have come to.
+//! A task as it is stored: what was asked for, its state, and what its attempts have come to.
 
 use super::{State, Tally, TaskId, TaskSpec};
 use serde::{Deserialize, Serialize};

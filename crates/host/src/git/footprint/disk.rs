@@ -10,7 +10,7 @@ use super::OnDisk;
 
 /// A larger file is not read.
 const LARGEST: u64 = 1 << 20;
-/// What one look reads in all.
+/// What one footprint reads in all.
 const IN_ALL: u64 = 256 << 20;
 
 pub(super) struct Reader<'a> {

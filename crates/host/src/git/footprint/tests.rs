@@ -1,4 +1,4 @@
-//! The real git: what a look sees, and that it leaves no trace of its own.
+//! The real git: what a footprint contains, and that it leaves no trace.
 
 use super::*;
 use std::fs;

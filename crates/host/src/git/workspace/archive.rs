@@ -58,7 +58,7 @@ impl Workspace {
         self.git().is_ok() || matches!(self.archive_git(), Ok(Some(_)))
     }
 
-    /// Copies every tip that was kept into the archive, unless its refs say that it has them all.
+    /// Copies every tip that was kept into the archive, unless its refs show that it has them all.
     pub(super) fn save_to_archive(&self, refs: &OwnRefs) -> Result<(), GitError> {
         let (archive, git_dir) = (self.archive(), self.git_dir());
         if self.archive_git()?.is_none() {

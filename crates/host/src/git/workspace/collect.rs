@@ -34,7 +34,7 @@ pub struct Collected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Deleted,
-    /// After the repository was destroyed, nothing tells whether the file was deleted on purpose.
+    /// After the repository was destroyed, it is unknown whether the file was deleted on purpose.
     Kept,
 }
 
@@ -88,8 +88,8 @@ impl Workspace {
         Ok(Collected { rebuilt: false, head, before, foreign, conflicts, unfinished })
     }
 
-    /// The history was rewritten, or the work began at an older commit: what it changed since the two parted comes after
-    /// the base, and so what the base has since then stays. Without a common commit only the content is left.
+    /// The history was rewritten, or the work began at an older commit: what it changed since the two parted comes
+    /// after the base, and so what the base has since then stays. Without a common commit only the content is left.
     fn put_after_base(&self, git: &Git, content: &str, message: &str) -> Result<(String, Vec<PathBuf>), GitError> {
         let (top, base) = (&self.directory, &self.record.base);
         let content_tree = || git.tree_of(top, content);
@@ -98,7 +98,7 @@ impl Workspace {
             Some(_) => match git.merge_forecast(top, base, content)? {
                 Forecast::Clean { tree } => (tree, Vec::new()),
                 Forecast::Conflict { tree, paths } => (tree, paths),
-                // The content alone would take back what the base has since.
+                // The content alone would revert what the base has since.
                 Forecast::Unknown { why } => {
                     return Err(GitError::Unproven {
                         command: "git merge-tree",
@@ -176,7 +176,7 @@ impl Workspace {
     /// was changed since and not committed.
     fn or_branch(&self, git: &Git, content: String, message: &str) -> Result<String, GitError> {
         let (top, own) = (&self.directory, format!("refs/heads/{}", self.record.branch));
-        // The usual case, without a call of git; a repository in another format says less in this file.
+        // The usual case, without a call of git; a repository in another format has less in this file.
         let noted = fs::read_to_string(self.git_dir().join("HEAD")).unwrap_or_default();
         if noted.trim().strip_prefix("ref: ") == Some(&own) {
             return Ok(content);

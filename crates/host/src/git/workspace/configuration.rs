@@ -22,7 +22,7 @@ pub enum Hooks {
     Copied,
 }
 
-/// Where a push from a workspace goes: git says that this is no repository.
+/// Where a push from a workspace goes: git reports that this is no repository.
 pub(super) const NO_PUSH: &str = "shuntyard-workspaces-do-not-push";
 
 /// Settings of `core` that decide what a file's content, name or mode is.

@@ -1,7 +1,7 @@
 //! What a setup command leaves in a workspace is never committed; what an agent adds to it or changes in it is.
 //!
 //! Invariant: exactly the files that setup left, by their names, are left out of the work, for as long as they are as
-//! setup left them. Git is told to ignore them, a whole directory by one line, so that an agent does not commit them.
+//! setup left them. Git is set to ignore them, a whole directory by one line, so that an agent does not commit them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -115,7 +115,8 @@ pub(super) fn remove_all_others(git: &Git, top: &Path) -> Result<(), GitError> {
     records(&others).try_for_each(|path| remove_any(&top.join(path_of(path.strip_suffix(b"/").unwrap_or(path)))))
 }
 
-/// What tells whether a file was written to. A repository inside, which git shows as a directory, is one thing.
+/// The state that shows whether a file was written to. A repository inside, which git shows as a directory, is one
+/// thing.
 fn state(top: &Path, path: &[u8]) -> String {
     match top.join(path_of(path)).symlink_metadata() {
         Ok(found) if found.is_dir() => "directory".to_owned(),

@@ -188,7 +188,7 @@ impl LinkedWorktree<'_> {
 }
 
 impl Workspace {
-    /// Takes the work of a linked worktree for its own. It is checked out with the next step that looks at the work.
+    /// Takes the work of a linked worktree for its own. It is checked out with the next step that reads the work.
     pub fn take_over(&mut self, linked: &LinkedWorktree<'_>) -> Result<(), GitError> {
         let common = self.git.common_directory(linked.repository)?;
         self.git()?.fetch_refs(&common, &[format!("+{}:{WORK}", pending_name(linked.owner))])?;

@@ -1,7 +1,7 @@
 //! The objects that were made in a repository since it was cloned, by their files: commits are among them that no ref
 //! and no log leads to, as after `git stash drop` or without a reflog.
 //!
-//! Nothing is looked up in git for it, so the look costs no call. What a clone shares with its source has a second name
+//! Nothing is looked up in git for it, so it costs no call. What a clone shares with its source has a second name
 //! on the disk and is older than the clone.
 
 use std::fs::{self, Metadata};

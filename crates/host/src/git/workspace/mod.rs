@@ -108,7 +108,7 @@ impl Workspace {
         self.git.bound_to(&git_dir, Some(&self.directory))
     }
 
-    /// What is checked out now, also while an agent is at work; nothing is changed for the look.
+    /// What is checked out now, also while an agent is at work; reading it changes nothing.
     pub fn current_head(&self) -> Result<Option<String>, GitError> {
         self.git.bound_to(&self.git_dir(), Some(&self.directory))?.head(&self.directory)
     }
@@ -176,7 +176,7 @@ impl Workspace {
 }
 
 impl Git {
-    /// The same git, with the lock of the workspace at this place in the hands of every call.
+    /// The same git, with the lock of the workspace at this place held by every call.
     fn holding(&self, directory: &Path) -> Self {
         Self { hold: Some(Hold::by_call(admin_of(directory).join("lock"))), ..self.clone() }
     }

@@ -1,7 +1,7 @@
 //! What a task has in the user's repository: refs below a name of its own, and branches that it owns by record.
 //!
-//! Invariant: a branch of the user's repository is created or moved only when a ref of the task says that the task
-//! wrote what is there now. Any other branch of that name is left alone, and another name is chosen.
+//! Invariant: a branch of the user's repository is created or moved only when a ref of the task shows that the task
+//! wrote what is there now. Any other branch of that name is not touched, and another name is chosen.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What the user's checkout looked like before an attempt, for the case that its worker dies: the next one compares with
-//! that, or else it would take what the attempt did for the user's own.
+//! What the user's checkout looked like before an attempt, for the case that its worker dies: the next one compares
+//! with that, or else it would take what the attempt did for the user's own.
 
 use std::fs;
 

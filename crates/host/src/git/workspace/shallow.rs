@@ -45,7 +45,8 @@ impl Workspace {
 }
 
 impl Git {
-    /// Whether the commit is there and a parent of it is not. Objects are read as they are, whatever `shallow` says.
+    /// Whether the commit is there and a parent of it is not. Objects are read as they are, whatever `shallow`
+    /// contains.
     fn lacks_parents(&self, commit: &str) -> Result<bool, GitError> {
         let written = match self.succeed(&["cat-file", "commit", commit]) {
             Ok(written) => String::from_utf8_lossy(&written).into_owned(),

@@ -7,7 +7,7 @@ use std::path::Path;
 const APPLIES: [&str; 13] =
     ["pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "merge", "m", "revert"];
 
-/// Says which operation has commits left, and which these are.
+/// Names the operation that has commits left, and which these are.
 pub(super) fn unfinished(git_dir: &Path) -> Option<String> {
     let read = |name: &str| fs::read_to_string(git_dir.join(name)).unwrap_or_default();
     let left = |list: &str| -> Vec<String> {

@@ -1,5 +1,5 @@
-//! Killing git, and the process that moves the branch, at any moment of a step: afterwards the checkout is wholly at the
-//! old commit or wholly at the new one, and the user's own changes are untouched.
+//! Killing git, and the process that moves the branch, at any moment of a step: afterwards the checkout is wholly at
+//! the old commit or wholly at the new one, and the user's own changes are untouched.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

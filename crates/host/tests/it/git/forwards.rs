@@ -184,7 +184,7 @@ fn a_linked_tree_that_is_on_the_branch_follows_too() {
     let linked = scene.tree("linked", &first);
     assert_eq!(forward(&scene, "linked", &first, &second), FastForward::Done);
     assert!(has_followed(&linked) && !has_followed(&scene.top));
-    // The directory of a tree can be gone; then nobody is on its branch.
+    // The directory of a tree can be gone; then its branch is checked out nowhere.
     let gone = scene.tree("gone", &first);
     fs::remove_dir_all(&gone).unwrap();
     assert_eq!(forward(&scene, "gone", &first, &second), FastForward::Done);

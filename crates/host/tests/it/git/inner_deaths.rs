@@ -1,8 +1,8 @@
 //! Killing git, and the process that started it, at the n-th operation on files, wherever that is: in the middle of a
 //! clone, a commit, a rebase, a fetch, a push, a collection of garbage or a checkout, and between our own writes.
 //!
-//! A library that the linker loads first counts the operations of all processes and ends them at the wanted one. A write
-//! that is cut off has written half of its bytes.
+//! A library that the linker loads first counts the operations of all processes and ends them at the wanted one. A
+//! write that is cut off has written half of its bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

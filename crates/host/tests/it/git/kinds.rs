@@ -29,7 +29,7 @@ impl Kind {
         Self { scene, top, from, to }
     }
 
-    /// What git and the disk say of the checkout.
+    /// The state of the checkout according to git and the disk.
     fn state(&self) -> (String, Vec<(PathBuf, Vec<u8>, u32)>) {
         let status = self.scene.run(&self.top, &["status", "--porcelain", "--untracked-files=all"]);
         let mut files = Vec::new();

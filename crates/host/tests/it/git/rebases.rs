@@ -11,7 +11,7 @@ use shuntyard_host::tree::kill_tree;
 
 use super::scene::{Scene, author, look, read, write};
 
-/// A working tree and `main` that both went on; they meet in `file` when `theirs` says so.
+/// A working tree and `main` that both went on; whether they conflict in `file` depends on `theirs`.
 fn parted(theirs: &str) -> (Scene, PathBuf) {
     let (scene, first) = Scene::new();
     let tree = scene.tree("work", &first);
@@ -47,7 +47,7 @@ fn a_forecast_names_the_tree_or_the_conflicts_and_moves_nothing() {
 #[test]
 fn work_is_put_on_top_and_keeps_its_author() {
     let (scene, tree) = parted(APART);
-    // None of these wishes holds for a rebase that nobody watches.
+    // None of these settings holds for an unattended rebase.
     for (name, value) in [("rebase.updateRefs", "true"), ("commit.gpgSign", "true"), ("rebase.autoStash", "true")] {
         scene.run(&scene.top, &["config", name, value]);
     }

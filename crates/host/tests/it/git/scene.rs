@@ -1,4 +1,4 @@
-//! A repository in a directory of its own, with room beside it for working trees and remotes.
+//! A repository in a directory of its own, with space beside it for working trees and remotes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

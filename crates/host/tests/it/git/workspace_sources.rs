@@ -163,7 +163,7 @@ fn submodules_come_from_the_users_copies() {
     write(&workspace.directory, "lib/code", "rewritten by setup\n");
     workspace.ignore_leftovers(&head).unwrap();
     assert_eq!(workspace.unsaved_submodules().unwrap(), [""; 0]);
-    // With its repository gone, nobody can tell.
+    // With its repository gone, this cannot be determined.
     fs::remove_dir_all(workspace.git_dir()).unwrap();
     assert!(workspace.collect("work", &author()).unwrap().rebuilt);
     assert_eq!(workspace.unsaved_submodules().unwrap(), ["lib"]);

@@ -1,5 +1,5 @@
 //! A dispatch that begins together with its first attempt: both are there, or the dispatch alone, or neither. And
-//! whoever goes away in the middle of a call leaves nothing half done.
+//! a caller that goes away in the middle of a call leaves nothing half done.
 
 use super::{Backend, event::story, sample};
 use serde_json::json;
@@ -99,7 +99,7 @@ pub async fn who_goes_away_leaves_nothing_half_done(backend: &dyn Backend) {
         let new = sample::dispatch(900);
         let attempt = sample::attempt(new.id, 1);
         after(looks, store.begin_dispatch_with(&new, &attempt)).await;
-        // Nobody is kept from writing, and what is read now is all there will ever be.
+        // Other writers are not blocked, and what is read now is final.
         other.append_event(1, "note", "other", &json!({})).await.unwrap();
         store.append_event(1, "note", "own", &json!({})).await.unwrap();
         let begun = match other.dispatch(new.id).await {

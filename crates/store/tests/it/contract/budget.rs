@@ -1,4 +1,4 @@
-//! Rules, periods and alerts of a budget: kept as they are told, and every change is an event.
+//! Rules, periods and alerts of a budget: kept as they are given, and every change is an event.
 
 use super::{Backend, concurrency::stores, event::story, sample};
 use serde_json::json;

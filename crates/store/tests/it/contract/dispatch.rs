@@ -12,7 +12,7 @@ pub async fn a_dispatch_is_read_back_whole(backend: &dyn Backend) {
 
     let first = sample::attempt(new.id, 1);
     let second = NewAttempt { server: None, ..sample::attempt(new.id, 2) };
-    // Told in another order than they are numbered.
+    // Reported in another order than they are numbered.
     sample::start(&*store, &second).await;
     sample::start(&*store, &first).await;
     store.set_attempt_session(new.id, 1, "ses_1").await.unwrap();

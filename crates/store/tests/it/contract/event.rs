@@ -1,4 +1,4 @@
-//! The event log: what is told, once, in order.
+//! The event log: what it contains, once, in order.
 
 use super::{Backend, sample};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Jobs: from the line to their end, and what others hear of it.
+//! Jobs: from the line to their end, and the events for others.
 
 use super::{
     Backend,

@@ -23,7 +23,7 @@ enum Call {
 }
 
 impl Call {
-    /// What it tells when it is made.
+    /// Its events when it is made.
     fn events(&self) -> usize {
         if *self == Self::Stop { 2 } else { 1 }
     }
@@ -86,7 +86,7 @@ pub async fn a_call_about_jobs_that_is_cut_off_is_made_whole_or_not_at_all(backe
             let (jobs_before, workers_before, _) = everything(store).await;
             let newest = store.newest_event().await.unwrap();
             let came = after(looks, call.make(store, id)).await;
-            // Whoever writes next comes after all that is left of the call.
+            // The next writer comes after all that is left of the call.
             other.set_mark("cut", 1).await.unwrap();
             store.set_mark("cut", 2).await.unwrap();
             let (jobs_after, workers_after, events_after) = everything(&*other).await;

@@ -139,7 +139,7 @@ pub async fn no_more_jobs_are_claimed_than_may_be_at_work(backend: &dyn Backend)
     assert_eq!(claim(2).await, Some(ids[2]), "a paused one is not at work");
 }
 
-/// Sixteen claimers in several stores, and a count of those at work that nobody but them keeps.
+/// Sixteen claimers in several stores, and a count of those at work that only they keep.
 pub async fn of_many_claimers_each_job_has_one_and_the_limit_holds(backend: &dyn Backend) {
     const JOBS: usize = 60;
     const AT_ONCE: usize = 3;

@@ -1,4 +1,4 @@
-//! What is told of the way of a job: nothing of what was heard, and only as long as the job is not over.
+//! The progress events of a job: without its content, and only as long as the job is not over.
 
 use super::{
     Backend,
@@ -8,12 +8,12 @@ use serde_json::json;
 use shuntyard_core::work::job::{JobId, JobKind, JobState};
 use shuntyard_store::{JobEnd, JobNote, NewJob, Store, WorkerRecord};
 
-/// What somebody hears, which nobody else may read in the log.
+/// Progress whose content must not be in the log.
 fn heard() -> JobNote {
     JobNote { progress: Some(json!([{ "text": SECRET }])), ..JobNote::default() }
 }
 
-/// A new job at work that has told of itself so often.
+/// A new job at work with so many notes of progress.
 async fn noted(store: &dyn Store, worker: Option<&str>, times: usize) -> JobId {
     let id = add(store, worker).await;
     assert_eq!(claim(store).await.unwrap().id, id);

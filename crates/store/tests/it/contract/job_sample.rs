@@ -138,7 +138,7 @@ pub async fn add(store: &dyn Store, worker: Option<&str>) -> JobId {
     store.add_job(&new(worker, 1_000)).await.unwrap()
 }
 
-/// Claims with room for all.
+/// Claims with a limit that fits all.
 pub async fn claim(store: &dyn Store) -> Option<JobRecord> {
     store.claim_job(&owner(11), u32::MAX, 2_000).await.unwrap()
 }

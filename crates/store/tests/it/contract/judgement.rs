@@ -1,4 +1,4 @@
-//! A second look at an outcome: it replaces what the first one said, in the row and in the counts.
+//! A second judgement of an outcome: it replaces the first one, in the row and in the counts.
 
 use super::{Backend, event::story, sample};
 use serde_json::json;

@@ -48,7 +48,7 @@ pub trait Backend: Send + Sync {
     /// Opens the same database again, with connections of its own, as another process would.
     async fn reopen(&self) -> Box<dyn Store>;
 
-    /// Removes all events past the store, as whoever tidies up would.
+    /// Removes all events past the store, as a clean-up would.
     async fn remove_events(&self);
 }
 

@@ -74,7 +74,7 @@ pub async fn the_same_attempt_counts_once(backend: &dyn Backend) {
     }
     assert_eq!(tasks.join_all().await.iter().sum::<u64>(), 1);
     assert_eq!((runs(store).await, sample::outcomes(store).await.len()), (3, 3));
-    // What is about no attempt is told as often as it happened.
+    // An outcome of no attempt is recorded as often as it happened.
     assert_eq!(store.record_outcomes(&[sample::bare_outcome(5), sample::bare_outcome(5)]).await.unwrap(), 2);
     assert_eq!(runs(store).await, 5);
 }
@@ -201,7 +201,7 @@ pub async fn a_reader_goes_on_where_it_was(backend: &dyn Backend) {
     assert_eq!(read.iter().map(|record| record.outcome.clone()).collect::<Vec<_>>(), told);
     let newest = store.outcomes(&filter, OutcomeOrder::Newest).await.unwrap();
     assert_eq!(ats(&newest), [100, 99, 98], "only those who read by id go on");
-    // At the same moment the one that was told last is the newest.
+    // At the same moment the one that was recorded last is the newest.
     store.record_outcomes(&[sample::bare_outcome(100)]).await.unwrap();
     let newest = store.outcomes(&filter, OutcomeOrder::Newest).await.unwrap();
     assert!(newest[0].id > newest[1].id && newest[1].outcome.at == 100, "{newest:?}");

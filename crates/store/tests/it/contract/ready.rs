@@ -162,7 +162,7 @@ pub async fn a_paused_batch_rests_until_it_is_resumed(backend: &dyn Backend) {
     for (name, paused) in [("t001", false), ("t002", true)] {
         assert_eq!(read(store, name).await.paused, paused, "{name}");
     }
-    // Who is added then rests too.
+    // A task that is added then rests too.
     add(store, [of("/other", Some("night"), bare("t003"))]).await;
     assert_eq!(ready(store, None, 0, 9).await.0, ["t001"]);
     store.pause_batch("night", false, 60).await.unwrap();

@@ -1,4 +1,4 @@
-//! Reservations: nobody starts past a ceiling, and what is set aside is given back.
+//! Reservations: no attempt starts past a ceiling, and what is set aside is given back.
 
 use super::{Backend, concurrency::stores, event::story, sample};
 use shuntyard_core::{Nano, Usage};
@@ -133,7 +133,7 @@ pub async fn an_end_releases_the_reservation(backend: &dyn Backend) {
     }
     sample::start(store, &second).await;
     assert_eq!(store.stale_reservations(i64::MAX).await.unwrap(), []);
-    // More than was set aside is what it was; nobody else starts.
+    // A cost above the reservation counts in full; no other attempt starts.
     store.finish_attempt(second.dispatch, 1, &sample::attempt_end(70)).await.unwrap();
     let third = new(store, 0, vec![overall(100)]).await;
     let refused = Begun::Refused { ceiling: 0, settled: 110, reserved: 0 };
@@ -184,7 +184,7 @@ pub async fn an_unknown_end_counts_as_its_reservation_until_it_is_corrected(back
         let attempt = new(store, reserve, vec![]).await;
         sample::start(store, &attempt).await;
         for (report, expected) in reports {
-            // Whoever repeats it, and however often.
+            // However often it is repeated.
             for _ in 0..3 {
                 store.finish_attempt(attempt.dispatch, 1, report).await.unwrap();
                 let sums = before.iter().map(|(settled, _)| (*settled + expected, Spent::default()));

@@ -1,4 +1,4 @@
-//! Runs: what is noted about them, how they go on, and that nobody writes under an epoch that is over.
+//! Runs: what is noted about them, how they go on, and that no process writes under an epoch that is over.
 
 use super::{
     Backend, sample,

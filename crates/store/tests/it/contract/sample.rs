@@ -200,7 +200,7 @@ pub fn bare_outcome(at: i64) -> NewOutcome {
     }
 }
 
-/// All outcomes that there are, in the order in which they were told.
+/// All outcomes that there are, in the order in which they were recorded.
 pub async fn outcomes(store: &dyn Store) -> Vec<NewOutcome> {
     let filter = OutcomeFilter { limit: 10_000, ..OutcomeFilter::default() };
     let records = store.outcomes(&filter, OutcomeOrder::Oldest).await.unwrap();
@@ -238,7 +238,7 @@ pub fn lease(server: ServerId) -> Lease {
     Lease { server, holder: dispatch_id(), owner: owner(31), at: 300 }
 }
 
-/// A look that found nothing wrong.
+/// A health check that found nothing wrong.
 pub fn healthy(provider: &str, checked_at: i64) -> HealthRecord {
     HealthRecord {
         provider: provider.into(),
@@ -252,7 +252,7 @@ pub fn healthy(provider: &str, checked_at: i64) -> HealthRecord {
     }
 }
 
-/// A failure that says something about its provider.
+/// A failure that is evidence about its provider.
 pub fn limited(provider: &str, checked_at: i64) -> HealthRecord {
     HealthRecord {
         provider: provider.into(),

@@ -154,7 +154,7 @@ pub async fn a_task_is_due_when_its_moment_has_come(backend: &dyn Backend) {
     assert_eq!(due(5_000, 9).await, ["t002", "t004"]);
     assert_eq!(due(9_000, 9).await, ["t002", "t004", "t001"]);
     assert_eq!(due(9_000, 1).await, ["t002"]);
-    // They were changed at 2 000: a clock that shows less was set back, and nobody should wait a day for it.
+    // They were changed at 2 000: a clock that shows less was set back, and no caller should wait a day for it.
     assert_eq!(due(1_999, 9).await, ["t002", "t004", "t001"]);
     happen(store, "t002", Event::Retry).await;
     happen(store, "t004", sample::cancel()).await;

@@ -140,7 +140,7 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
             })
             .await
         };
-        // Whoever writes next comes after all that is left of the call.
+        // The next writer comes after all that is left of the call.
         store.set_mark("cut", round).await.unwrap();
         let done = read(store, &name).await.task.state.phase() == Phase::Done;
         let after = read(store, &format!("after-{round}")).await;
@@ -155,7 +155,7 @@ pub async fn a_change_that_is_cut_off_is_made_whole_or_not_at_all(backend: &dyn 
         match came {
             Some(changed) => {
                 assert!(matches!(changed.unwrap(), Changed::Done(_)) && done);
-                // On a busy machine an answer can be there before anybody asks for it.
+                // On a busy machine an answer can be there before it is awaited.
                 if cut > 0 {
                     break;
                 }

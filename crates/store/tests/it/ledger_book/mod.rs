@@ -84,8 +84,8 @@ impl Book {
         self.counted(key, from, until).map(|known| known.told).sum()
     }
 
-    /// By how much the estimates of what counts there were too low. What is told after the end came when nothing was
-    /// set aside for it any more, so all of it may be too much.
+    /// By how much the estimates of what counts there were too low. What is reported after the end came when nothing
+    /// was set aside for it any more, so all of it may be too much.
     pub fn overrun(&self, key: &SpendKey, from: i64, until: i64) -> i64 {
         self.counted(key, from, until).map(|known| known.overrun()).sum()
     }
@@ -100,7 +100,7 @@ impl Book {
         self.running.values().filter(|known| known.counts_for(key)).map(|known| known.expects).sum()
     }
 
-    /// Whether every limit has room. The day after counts as well: a clock that was set back has been there already.
+    /// Whether every limit allows it. The day after counts as well: a clock that was set back has been there already.
     pub fn fits(&self, known: &Known, now: i64) -> bool {
         keys(known).iter().all(|(key, limit)| {
             let day = day_of(now);
@@ -115,7 +115,7 @@ impl Book {
     /// What is not known counts as what it had reserved.
     pub fn settle(&mut self, number: u128, (told, is_known): (i64, bool), now: i64) {
         let Some(mut known) = self.running.remove(&number) else { return };
-        // It did not end before it began, whatever the clock says.
+        // It did not end before it began, whatever the clock shows.
         known.at = bucket(now.max(known.began));
         known.told = if is_known { told } else { told.max(known.expects) };
         known.is_known = is_known;

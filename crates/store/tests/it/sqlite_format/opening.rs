@@ -71,7 +71,7 @@ async fn many_open_a_fresh_or_an_old_database_at_once() {
 
 #[tokio::test]
 async fn many_processes_open_a_fresh_or_an_old_database_at_once() {
-    // Each of the many is this very test, told which database to open.
+    // Each of the many is this very test, started with the database to open.
     if let Some(database) = env::var_os(CHILD_DATABASE) {
         return open_and_note(database.into()).await;
     }

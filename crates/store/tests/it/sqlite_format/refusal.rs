@@ -1,4 +1,4 @@
-//! Files that are not ours to open are told apart and left byte for byte as they were.
+//! Files that are not ours to open are distinguished and left byte for byte as they were.
 
 use super::Yard;
 use serde_json::json;
@@ -24,7 +24,8 @@ async fn refused(yard: &Yard) -> StoreError {
     error
 }
 
-/// All files but an empty log and its index: of two connections that are closed at the same moment, neither removes them.
+/// All files but an empty log and its index: of two connections that are closed at the same moment, neither removes
+/// them.
 fn kept(yard: &Yard) -> Vec<(String, Vec<u8>)> {
     let mut files = yard.files();
     let is_leftover = |name: &str, bytes: &[u8]| name.ends_with("-shm") || (name.ends_with("-wal") && bytes.is_empty());

@@ -1,8 +1,8 @@
 //! What OpenCode would use to ask a model of an OpenAI-compatible provider, for one who asks it without OpenCode.
 //!
-//! Invariant: it is told only where it is the same request with the same credential to the same place, and only from
-//! what the user's own files and variables say. Whatever a directory says can refuse, but never adds. Everything else
-//! is a reason to leave the prompt to OpenCode. No secret is in a reason or in debug output.
+//! Invariant: an access is returned only where it is the same request with the same credential to the same place, and
+//! only from the user's own files and variables. A directory's files can refuse, but never adds. Everything else is a
+//! reason to leave the prompt to OpenCode. No secret is in a reason or in debug output.
 
 mod address;
 mod credential;
@@ -27,7 +27,7 @@ use std::{collections::BTreeMap, fmt};
 /// One model, ready to be asked.
 #[derive(Clone)]
 pub struct Access {
-    /// What stands before `/chat/completions`, without a slash at its end.
+    /// The part before `/chat/completions`, without a slash at its end.
     pub base_url: String,
     /// `None` for a provider that wants none.
     pub key: Option<SecretString>,

@@ -1,4 +1,4 @@
-//! From what the files say to a catalogue: which providers OpenCode would connect, how, and with which
+//! From the files to a catalogue: which providers OpenCode would connect, how, and with which
 //! models. The order of precedence is OpenCode's own.
 
 use super::{

@@ -1,4 +1,4 @@
-//! Whether the credential of a provider is still the one that it was, told without keeping it.
+//! Whether the credential of a provider is still the one that it was, determined without keeping it.
 //!
 //! Invariant: a stamp depends on what makes up this provider's credential and on nothing else, and shows none of it.
 
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// its key.
 #[must_use]
 pub fn credential_stamp(places: &Places, provider: &str, env_names: &[String]) -> String {
-    // What cannot be read is told where the catalogue is read; here it is no credential.
+    // An unreadable file is reported where the catalogue is read; here it is no credential.
     let mut problems = Vec::new();
     let logins = logins::entries(places, &mut problems);
     let login = logins.get(provider).map(login).unwrap_or_default();
@@ -25,7 +25,7 @@ pub fn credential_stamp(places: &Places, provider: &str, env_names: &[String]) -
     digest("shuntyard: credential of a provider", &parts)
 }
 
-/// The tokens of a browser login are refreshed without anyone doing something, which makes it no other login.
+/// The tokens of a browser login are refreshed without an action of the user, which makes it no other login.
 fn login(entry: &Value) -> String {
     if entry.get("type").and_then(Value::as_str) != Some("oauth") {
         return entry.to_string();

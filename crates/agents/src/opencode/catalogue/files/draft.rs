@@ -47,7 +47,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// What holds for a model of the configuration that nobody described before.
+    /// What holds for a model of the configuration that was not described before.
     pub(super) fn configured() -> Self {
         let model = Model { tool_calls: true, text_output: true, ..Model::default() };
         Self { model, npm: String::new(), wire: Wire::default(), attachment: false, pdf_input: false }
@@ -76,7 +76,7 @@ impl Draft {
         self.model.reasoning
     }
 
-    /// The most tokens of an answer; zero where nothing tells.
+    /// The most tokens of an answer; zero where unknown.
     pub(super) fn output(&self) -> u64 {
         self.model.output
     }

@@ -41,7 +41,7 @@ fn goes(settings: &Value) -> [Option<&Value>; 3] {
     [settings.get("options").and_then(|options| options.get("baseURL")), settings.get("api"), settings.get("npm")]
 }
 
-/// What the models of a provider are said to cost. A directory that could say it could pass every limit.
+/// The prices that a directory sets for a provider's models. A directory that could set them could pass every limit.
 fn costs(settings: &Value) -> Vec<(&String, &Value)> {
     let models = settings.get("models").and_then(Value::as_object);
     models.into_iter().flatten().filter_map(|(id, model)| Some((id, model.get("cost")?))).collect()

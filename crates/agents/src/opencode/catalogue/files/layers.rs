@@ -94,7 +94,7 @@ impl Layer {
         }
     }
 
-    /// A file that is not there says nothing. A reason never quotes the text.
+    /// A missing file is empty. A reason never quotes the text.
     fn read(&self, places: &Places, mark: Mark) -> Result<Read, String> {
         let (text, base) = match self {
             Self::Content(text) => (text.clone(), places.directory.as_path()),

@@ -1,4 +1,4 @@
-//! The logins that OpenCode has stored, as far as they say that there is one.
+//! The logins that OpenCode has stored, reduced to whether there is one.
 
 use super::{super::lenient::Secret, Places};
 use serde_json::{Map, Value};

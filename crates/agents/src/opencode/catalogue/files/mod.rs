@@ -28,7 +28,7 @@ pub use places::Places;
 use super::secrets::{masked, secret_values, without_secrets};
 use shuntyard_core::routing::Catalogue;
 
-/// What the files tell.
+/// What the files contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FromFiles {
     pub catalogue: Catalogue,

@@ -28,7 +28,7 @@ impl fmt::Debug for Places {
 }
 
 impl Places {
-    /// A variable that says something: OpenCode takes an empty one for one that is not set.
+    /// A variable with a value: OpenCode takes an empty one for one that is not set.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
@@ -41,7 +41,7 @@ impl Places {
         self.base("XDG_CONFIG_HOME", ".config")
     }
 
-    /// The catalogue that OpenCode has stored. `None` where only OpenCode can tell its name.
+    /// The catalogue that OpenCode has stored. `None` where only OpenCode knows its name.
     pub(super) fn models_cache(&self) -> Option<PathBuf> {
         if let Some(path) = self.variable("OPENCODE_MODELS_PATH") {
             return Some(self.directory.join(path));
@@ -57,7 +57,7 @@ impl Places {
         self.base("XDG_DATA_HOME", ".local/share").join("auth.json")
     }
 
-    /// The configuration that an administrator sets for everyone.
+    /// The configuration that an administrator sets for all users.
     pub(super) fn managed_directory(&self) -> PathBuf {
         match self.variable("OPENCODE_TEST_MANAGED_CONFIG_DIR") {
             Some(directory) => PathBuf::from(directory),

@@ -1,4 +1,4 @@
-//! What OpenCode's configuration says about providers and models, without its keys.
+//! The settings of OpenCode's configuration for providers and models, without its keys.
 
 use super::{
     super::lenient::{Secret, lenient},
@@ -53,7 +53,7 @@ pub(super) fn read(places: &Places, problems: &mut Vec<String>) -> Settings {
     of(layers::merged(places, Mark::Present, problems), problems)
 }
 
-/// What a merged configuration says.
+/// The settings of a merged configuration.
 pub(super) fn of(mut config: Map<String, Value>, problems: &mut Vec<String>) -> Settings {
     let mut take = |key: &str| config.remove(key).unwrap_or_default();
     let model = |value: Value| value.as_str().and_then(|name| name.parse().ok());

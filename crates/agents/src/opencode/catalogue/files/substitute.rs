@@ -1,7 +1,8 @@
 //! `{env:NAME}` and `{file:path}` in the text of a configuration, as OpenCode replaces them before it parses.
 //!
-//! Invariant: no secret gets into the text, unless the caller asks for the values themselves. The content of a file, and the value of a variable that may be a secret,
-//! are replaced by a mark; values that identifiers and addresses are made of are taken as they are.
+//! Invariant: no secret gets into the text, unless the caller asks for the values themselves. The content of a file,
+//! and the value of a variable that may be a secret, are replaced by a mark; values that identifiers and addresses are
+//! made of are taken as they are.
 
 use super::{super::secrets::is_hidden, Places, credential::digest};
 use shuntyard_host::text_file::{MOST_CONFIG_BYTES, read_text};
@@ -88,7 +89,7 @@ enum Line {
     Other,
 }
 
-/// Replaces each `{opening…}`. The replacement sees what is inside and the line that it stands in, and may leave the
+/// Replaces each `{opening…}`. The replacement sees what is inside and the line that it is in, and may leave the
 /// reference as it is.
 fn replaced<'a>(text: &str, opening: &str, mut replacement: impl FnMut(&str, Line) -> Option<Cow<'a, str>>) -> String {
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Tables for each kind of source, on a scratch home. A marker stands wherever a key may stand; it must
+//! Tables for each kind of source, on a scratch home. A marker is wherever a key may be; it must
 //! not be found in anything that comes out.
 
 mod access;
@@ -236,7 +236,7 @@ fn the_configuration_describes_models_field_by_field() {
     assert_eq!(nano(models["m-slow"].price), [1000, 2000, 500]);
     assert!(fast.attachments && fast.image_input);
 
-    // A nickname is described like the model behind it, as that stands by then.
+    // A nickname is described like the model behind it, as that is by then.
     let nick = &models["nick"];
     assert_eq!((nick.name.as_str(), nick.tool_calls, nick.context), ("nick", true, 2000));
     assert_eq!((models["moved"].name.as_str(), models["moved"].variants.len()), ("Moved", 0));

@@ -1,4 +1,4 @@
-//! How a model is asked for over the wire: what a description says of the request and not of the model.
+//! How a model is asked for over the wire: the part of a description about the request and not the model.
 //!
 //! Options and headers may hold secrets: this has no debug output, and a catalogue keeps none of it.
 

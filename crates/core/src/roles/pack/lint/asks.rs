@@ -1,4 +1,4 @@
-//! Questions that nobody answers: a called agent that is asked about waits until someone ends the run.
+//! Questions without an answer: a called agent that needs a permission waits until the run is ended.
 
 use super::{Finding, LintRule, probes::PROBES, writes::example};
 use crate::roles::pack::{

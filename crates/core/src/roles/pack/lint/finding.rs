@@ -1,4 +1,4 @@
-//! What the linter has to say about one line.
+//! A finding of the linter about one line.
 
 use crate::roles::pack::agent_file::AgentFile;
 

@@ -10,7 +10,8 @@ pub(super) struct Hazard {
     pub reach: Reach,
 }
 
-/// What only looks, although its program or subcommand is one of those below; and runners of tests, which a probe finds.
+/// What only looks, although its program or subcommand is one of those below; and runners of tests, which a probe
+/// finds.
 pub(super) const HARMLESS: [&str; 25] = [
     "* --version",
     "* --help",

@@ -19,7 +19,7 @@ mod tests;
 use super::agent_file::AgentFile;
 pub use finding::{Finding, LintRule, Severity};
 
-/// Lints agent files, given as pairs of a path and a text. Paths tell the agents' names.
+/// Lints agent files, given as pairs of a path and a text. The agents' names come from the paths.
 #[must_use]
 pub fn lint<P: AsRef<str>, T: AsRef<str>>(agents: &[(P, T)]) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -12,7 +12,7 @@ pub(super) fn check(agent: &AgentFile, findings: &mut Vec<Finding>) {
         catch_all(agent, findings);
     }
     for (at, later) in agent.own.iter().enumerate() {
-        // Each dead rule is told once, by the first rule that covers it.
+        // Each dead rule is reported once, by the first rule that covers it.
         let killed = |rule: &Rule| covers_rule(later, rule);
         let earlier =
             |index: usize| agent.own[index + 1..at].iter().any(|between| covers_rule(between, &agent.own[index]));

@@ -6,7 +6,7 @@
 pub(super) enum Reach {
     /// It writes files, changes the repository or runs anything.
     Writes,
-    /// It runs what the project says, which may be anything.
+    /// It runs commands of the project, which may be anything.
     RunsProject,
 }
 

@@ -61,7 +61,7 @@ struct Way {
 }
 
 fn finding(agent: &AgentFile, rule: &Rule, reach: Reach, ways: &[Way]) -> Finding {
-    // One example of each kind says more than three of the same.
+    // One example of each kind is more useful than three of the same.
     let is_first = |at: usize| ways[..at].iter().all(|way| way.does != ways[at].does);
     let examples = (0..ways.len()).filter(|at| is_first(*at)).take(3).map(|at| &ways[at]);
     let shown: Vec<String> = examples.map(|way| format!("`{}` ({})", way.line, way.does)).collect();

@@ -121,7 +121,7 @@ pub fn permission_of(tool: &str) -> &str {
     }
 }
 
-/// Whether the model is not even told of a tool: the last rule for its permission denies everything.
+/// Whether a tool is hidden from the model: the last rule for its permission denies everything.
 #[must_use]
 pub fn hides(rules: &[Rule], tool: &str) -> bool {
     let last = rules.iter().rev().find(|rule| matches(permission_of(tool), &rule.permission));

@@ -6,9 +6,9 @@
 //! The same holds for what stands alone (`> file`), behind brackets, behind `cd` and behind `export`. What cannot
 //! be followed with certainty is [`Unclear`].
 //!
-//! A reader of our own and not tree-sitter-bash, whose grammar OpenCode uses: the two agree on each line of the table in
-//! `tests/shell.rs`, the grammar would add 5 CPU-seconds to a clean build and more than a megabyte to the program, and
-//! what OpenCode does not see would still have to be found here. What tree-sitter reads with an error is refused.
+//! A reader of our own and not tree-sitter-bash, whose grammar OpenCode uses: the two agree on each line of the table
+//! in `tests/shell.rs`, the grammar would add 5 CPU-seconds to a clean build and more than a megabyte to the program,
+//! and what OpenCode does not see would still have to be found here. What tree-sitter reads with an error is refused.
 
 mod paths;
 mod reader;

@@ -1,4 +1,4 @@
-//! The paths of a simple command that OpenCode looks at before it runs.
+//! The paths of a simple command that OpenCode checks before it runs.
 
 /// Commands that only change the directory are not asked for at all.
 pub(super) const MOVES: [&str; 6] = ["cd", "chdir", "popd", "pushd", "push-location", "set-location"];

@@ -77,7 +77,7 @@ proptest! {
         for entry in before.entries().iter().filter(|entry| entry.key != key) {
             prop_assert_eq!(after.get(&entry.key).map(|entry| said(&entry.value)), Some(said(&entry.value)));
         }
-        // What stands behind the value stays too.
+        // The text behind the value stays too.
         if let Some(line) = text.lines().find(own) {
             let comment = line.rfind(" # ").map(|at| &line[at..]).filter(|_| !line.contains(['"', '\'']));
             prop_assert!(comment.is_none_or(|comment| changed.lines().any(|line| line.ends_with(comment))));

@@ -135,7 +135,7 @@ fn paths_are_taken_from_the_commands_that_opencode_looks_at() {
 }
 
 proptest! {
-    /// Every text that is asked for stands in the line, and nothing makes the splitter fall over.
+    /// Every requested text is in the line, and no input makes the splitter fail.
     #[test]
     fn any_text_is_taken(line in "[ab '\"$(){}<>&|;!#`\\\\\n\u{e4}=\\[\\]0-2]{0,24}") {
         if let Ok(parts) = split(&line) {
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// What stands in raw quotes is never a command.
+    /// Text in raw quotes is never a command.
     #[test]
     fn raw_quotes_hide_everything(inner in "[a-z $()&|;<>\"#]{0,12}") {
         let line = format!("echo '{inner}'");

@@ -51,7 +51,7 @@ fn an_edit() -> impl Strategy<Value = (String, String)> {
     (file, content, select(&["\n", "\r\n"])).prop_map(|(file, content, end)| (file, content.join(end)))
 }
 
-/// The bytes of a file before what a section says, and behind it.
+/// The bytes of a file before the content of a section, and behind it.
 fn around<'t>(text: &'t str, title: &str) -> Option<(&'t str, &'t str)> {
     let document = Document::parse(text);
     let said = section_text(&document, title).ok().filter(|said| !said.is_empty())?;
@@ -92,7 +92,7 @@ proptest! {
         prop_assert_eq!(titles(&text), titles(&edited));
         // Once more changes nothing.
         prop_assert_eq!(set_section(&edited, "Scope", &content), Ok(edited.clone()));
-        // What stands there may be set to itself.
+        // The content may be set to itself.
         prop_assert_eq!(set_section(&edited, "Scope", said), Ok(edited.clone()));
     }
 

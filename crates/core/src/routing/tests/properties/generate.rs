@@ -1,4 +1,4 @@
-//! Random worlds: catalogues, settings, bars and requests, with more nonsense in them than users manage.
+//! Random worlds: catalogues, settings, cooldowns and requests, with more nonsense in them than users manage.
 
 use crate::{
     ModelRef, Nano,
@@ -65,7 +65,7 @@ impl Scene {
         }
     }
 
-    /// The same world, told in another order.
+    /// The same world in another order.
     pub(super) fn reversed(&self) -> Self {
         let mut turned = self.clone();
         turned.catalogue.providers.clear();
@@ -119,7 +119,7 @@ fn provider() -> impl Strategy<Value = Provider> {
     )
 }
 
-/// Some names tell a size or have a word that scores.
+/// Some names contain a size or a word that scores.
 fn name(index: usize) -> String {
     match index {
         2 => "m2-70b".into(),

@@ -1,4 +1,4 @@
-//! What a scene allows, reckoned apart from the resolver.
+//! What a scene allows, computed apart from the resolver.
 
 use super::{
     super::*,
@@ -9,7 +9,7 @@ use crate::values::Capability;
 /// What a request comes down to.
 #[derive(Debug, PartialEq)]
 pub(super) enum Goal {
-    /// One model, by somebody's word.
+    /// One model, named by the request.
     One,
     Tier(String),
     Tag(String),
@@ -146,7 +146,7 @@ pub(super) fn ready(scene: &Scene, goal: &Goal, tier: &str) -> Option<ModelRef> 
     own(scene, goal, tier).find(|name| usable(scene, &name.provider) && !barred(scene, &name.provider, &name.model))
 }
 
-/// Whether the budget has a say in a tier at all: it gives way, or one of its own waits for nothing but money.
+/// Whether the budget affects a tier at all: it is downgraded, or one of its own waits for nothing but money.
 pub(super) fn restrained(scene: &Scene, goal: &Goal, tier: &str) -> bool {
     let only_money = |name: &ModelRef| !barred(scene, &name.provider, &name.model);
     scene.advice.budget.degraded.contains_key(tier)

@@ -106,7 +106,7 @@ fn concerns(reach: &Reach, scene: &Scene) -> bool {
         .any(|place| is_within(known, place) || place.starts_with(known.trim_end_matches('/')))
 }
 
-/// The files that somebody without git would have to touch to make the difference, absolute.
+/// The files that a process without git would have to touch to make the difference, absolute.
 fn places(difference: &Difference, scene: &Scene) -> Vec<String> {
     let name = &difference.name;
     let inside: Vec<String> = match difference.kind {

@@ -172,7 +172,7 @@ impl<'a> Invoked<'a> {
         self.words.iter().any(|word| flags.contains(word))
     }
 
-    /// The files that `git config` is told to write to.
+    /// The files that `git config` writes to.
     fn configuration_files(&self, scene: &Scene) -> Vec<Reach> {
         let after = |word: &&&str| matches!(**word, "-f" | "--file");
         let at = self.words.iter().position(|word| after(&word)).and_then(|at| self.words.get(at + 1).copied());
@@ -252,7 +252,7 @@ impl<'a> Invoked<'a> {
         let with_files = self.pathspecs(subcommand).is_some();
         match subcommand {
             "add" | "stage" | "read-tree" => &[Index],
-            // A file that git is told to overlook is listed like a changed one.
+            // A file that git is set to overlook is listed like a changed one.
             "update-index" => &[Files, Index],
             "rm" | "mv" | "restore" | "apply" | "checkout-index" => &[Files, Index],
             "clean" => &[Files],

@@ -60,7 +60,7 @@ pub enum Tracking {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disk {
     Absent,
-    /// Only its presence counts: a look into an ignored directory could cost minutes.
+    /// Only its presence counts: reading an ignored directory could cost minutes.
     Directory,
     File {
         stamp: Stamp,

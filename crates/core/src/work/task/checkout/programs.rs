@@ -162,7 +162,7 @@ impl<'a> Resolver<'a> {
         found.into_iter()
     }
 
-    /// How many words at the beginning only say which script an interpreter runs.
+    /// How many words at the beginning only name the script that an interpreter runs.
     fn script(&self) -> usize {
         let runs_a_file = INTERPRETERS.contains(&self.simple.program.as_str())
             && self.simple.words.first().is_some_and(|word| !word.starts_with('-'));

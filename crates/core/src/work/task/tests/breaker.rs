@@ -22,7 +22,7 @@ fn breaker_table() {
         (vec![(0, BAD), (1, BAD), (2, BAD)], open(0)),
         (vec![(9, BAD), (10, BAD), (11, BAD)], open(9)),
         (vec![(0, BAD), (1, BAD), (2, BAD), (3, BAD), (4, None)], open(0)),
-        // A success, or a failure of another kind, shows that the surroundings work.
+        // A success, or a failure of another kind, shows that the environment works.
         (vec![(0, None), (1, BAD), (2, BAD), (3, BAD)], Breaker::Closed),
         (vec![(0, BAD), (1, BAD), (2, None), (3, BAD)], Breaker::Closed),
         (vec![(0, BAD), (1, BAD), (2, Some(Logic)), (3, BAD)], Breaker::Closed),
@@ -79,7 +79,7 @@ fn other_numbers_and_none_at_all() {
     }
 }
 
-/// What it says holds: it is open just before the moment that it names, and closed from then on.
+/// It is open just before the moment that it names, and closed from then on.
 #[test]
 fn it_keeps_the_moment_that_it_names() {
     let bad = Some(FailureMode::Environment);

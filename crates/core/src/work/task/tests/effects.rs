@@ -1,4 +1,4 @@
-//! Who hears of what: once, and only of what matters.
+//! Who is notified of what: once, and only of what matters.
 
 use super::*;
 use crate::values::Diagnose;

@@ -139,7 +139,7 @@ fn a_retry_keeps_what_was_learned_and_a_reset_forgets_it() {
     assert_eq!(reset.tally, Tally { afresh: true, ..Tally::default() });
 }
 
-/// What was reset begins from the base until one try has had its say, and not for ever.
+/// What was reset begins from the base until one try has ended, and not for ever.
 #[test]
 fn a_reset_lasts_until_the_next_work_and_survives_a_retry() {
     let mut now = task(State::Blocked { cause: Cause::Parked, detail: "why".into() });

@@ -1,10 +1,10 @@
-//! How much room there is.
+//! How many runs fit.
 
 use super::*;
 
 #[test]
 fn room_table() {
-    // base, most, memory available and processor in percent, room
+    // base, most, memory available and processor in percent, capacity
     let table = [
         (4, 8, None, 4),
         (4, 8, Some((60, 10)), 8),

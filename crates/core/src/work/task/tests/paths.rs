@@ -102,7 +102,7 @@ fn covers_table() {
         ("**/**/**/a", "a", true),
         ("a/**/b/**/c", "a/x/b/y/z/c", true),
         ("a/**/b/**/c", "a/x/c/y/b", false),
-        // What says nothing covers nothing; the top covers all.
+        // An empty pattern covers nothing; the top covers all.
         ("", "a", false),
         ("  ", "a", false),
         (".", "a/b", true),
@@ -193,7 +193,7 @@ fn many_stars_are_told_from_what_they_do_not_cover() {
     }
 }
 
-/// A pattern is written by anybody, and paths by an agent: no pair of them may take for ever to compare.
+/// Patterns come from any source, and paths from an agent: no pair of them may take for ever to compare.
 #[test]
 fn a_part_of_a_pattern_meets_a_part_of_a_path_at_most_once() {
     for pattern in ["**/".repeat(100), "**/a/".repeat(50), "a/**/".repeat(50)] {

@@ -63,7 +63,7 @@ fn what_was_answered_and_approved_is_remembered_as_long_as_it_holds() {
     // Another attempt is other work.
     let revised = step(&proposed, revise(Asked::ByReviewer), &rules(), NOW).unwrap().task;
     assert_eq!(revised.tally.pull_request.unwrap().rebased, [""; 0]);
-    // A look that changes nothing keeps the time at which the head was proposed.
+    // A check that changes nothing keeps the time at which the head was proposed.
     let looked = Event::Propose { url: "u".into(), head: "def".into(), until: NOW, assessed: Assessed::No };
     let looked = step(&proposed, looked, &rules(), NOW + HOUR).unwrap().task;
     assert_eq!(looked.tally.pull_request.unwrap(), known);

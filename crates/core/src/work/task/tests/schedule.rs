@@ -1,4 +1,4 @@
-//! Who is next: limits hold, repositories take turns, and whoever is held knows why.
+//! Who is next: limits hold, repositories take turns, and a held task has a reason.
 
 use super::*;
 use proptest::{collection::vec, option, prelude::*, sample::select, strategy::Strategy, test_runner::Config as Run};

@@ -100,7 +100,7 @@ fn holds(before: &Task, event: &Event, step: &Step) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// Nobody is told twice, and nobody is forgotten.
+/// No recipient is notified twice, and none is forgotten.
 fn tells(before: &Task, event: &Event, step: &Step, past: &mut Past) -> Result<(), TestCaseError> {
     let (was, is) = (before.state.phase(), step.task.state.phase());
     let settles = is.is_settled() && was != is;
@@ -167,7 +167,7 @@ fn tallies(before: &Task, event: &Event, step: &Step, rules: &Rules) -> Result<(
     Ok(())
 }
 
-/// All else stays as it is, and the audit says what happened.
+/// All else stays as it is, and the audit records what happened.
 fn keeps(before: &Task, event: &Event, step: &Step, now: i64) -> Result<(), TestCaseError> {
     let Task { state, tally, epoch, .. } = step.task.clone();
     prop_assert_eq!(&step.task, &Task { state, tally, epoch, changed_at: now, ..before.clone() });
@@ -235,7 +235,7 @@ proptest! {
         }
     }
 
-    /// A model that never manages comes to an end, whatever it does wrong and whoever else is unlucky with it.
+    /// A model that never manages comes to an end, whatever it does wrong and whichever tasks fail beside it.
     #[test]
     fn the_ladder_ends(start in any_task(), failures in vec((any_failure(), any::<Index>()), 60)) {
         let rules = rules();

@@ -1,4 +1,4 @@
-//! When two failures are the same: they say the same, and they left the same files behind.
+//! When two failures are the same: the same message, and the same files left behind.
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn failures_are_the_same_only_with_the_same_tree() {
         // Another commit of the same files is no difference.
         let commit = Some(Commit { commit: "other".into(), tree: "one".into() });
         assert_eq!(one, signature(&spec, &Findings { head: commit, ..found.clone() }));
-        // What the agent said about it, and what it cost, is none either.
+        // The agent's message and the cost are no difference either.
         let talk = Findings { said: "sorry".into(), cost: Nano(9), ..with_tree(&found, "one") };
         assert_eq!(one, signature(&spec, &talk));
     }

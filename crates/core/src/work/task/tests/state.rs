@@ -36,7 +36,7 @@ fn no_state_is_a_dead_end() {
             state.is_held(),
             state.wakes_at().is_some(),
             state == State::Queued,
-            // Nothing happens by itself, and that was told.
+            // Nothing happens by itself, and the user was notified.
             state.phase().is_settled(),
         ];
         assert_eq!(owners.iter().filter(|owner| **owner).count(), 1, "{state:?}");

@@ -57,7 +57,7 @@ impl LinkedWorktree<'_> {
             git.succeed(&within(top, &["read-tree", &head]))?;
         }
         if !has_index {
-            // The checkout was never finished. Only what it wrote itself is in it, or nobody can tell.
+            // The checkout was never finished. Only what it wrote itself is in it, or this cannot be determined.
             let changed = git.succeed(&within(top, &["diff-files", "--name-only", "--diff-filter=d"]))?;
             let others = git.succeed(&within(top, &["ls-files", "--others", "--exclude-standard"]))?;
             let all = (changed.is_empty() && others.is_empty()).then(|| head.clone());

@@ -16,7 +16,7 @@ pub(super) fn plain(sources: &Sources<'_>, provider: &str) -> Result<(), NoAcces
     if organised || !is_key { Err(NoAccess::Login) } else { Ok(()) }
 }
 
-/// The first source that says something counts, even where it says that there is none: an empty `apiKey` keeps the
+/// The first source with an entry counts, even where the entry is empty: an empty `apiKey` keeps the
 /// others from being asked, and so does an empty login.
 pub(super) fn key(
     sources: &Sources<'_>,
@@ -38,7 +38,8 @@ pub(super) fn key(
     Ok(key.map(SecretString::from))
 }
 
-/// Whether a request without a key would only be refused: someone named a place for one, and nothing stands in for it.
+/// Whether a request without a key would only be refused: a source for one exists, the address is not loopback, and no
+/// header has a credential.
 pub(super) fn is_missed(
     sources: &Sources<'_>,
     provider: &str,

@@ -6,7 +6,7 @@
 use super::super::{Places, draft::Draft};
 use serde_json::{Map, Value, json};
 
-/// What OpenCode asks for at most, and where nothing tells a model's own limit.
+/// What OpenCode asks for at most, and where a model's own limit is unknown.
 const MOST_OUTPUT_TOKENS: u64 = 32_000;
 
 pub(super) struct Defaults {

@@ -1,4 +1,4 @@
-//! What speaks against asking without OpenCode, before anything is known of the model itself.
+//! The reasons against asking without OpenCode, before anything is known of the model itself.
 
 use super::{
     super::{
@@ -52,7 +52,8 @@ pub(super) fn has_own_ways(provider: &str) -> bool {
     OWN_WAYS.contains(&provider) || provider.starts_with("opencode") || provider.contains("github-copilot")
 }
 
-/// The places as they are for a directory without any say. What is read from there is the user's own, or this fails.
+/// The places as they are for a directory without any settings. What is read from there is the user's own, or this
+/// fails.
 pub(super) fn without_directory(places: &Places) -> Result<Places, NoAccess> {
     let mut own = without_project(places);
     // A relative name in a variable leads somewhere else from here, and so shows up as a difference.
@@ -76,7 +77,7 @@ fn tree(places: &Places) -> &Path {
     outermost.unwrap_or(&places.directory)
 }
 
-/// Whether a directory says anything at all about the provider: stricter than a look at where prompts go, since here
+/// Whether a directory sets anything at all about the provider: stricter than a check of where prompts go, since here
 /// nothing asks the user again.
 pub(super) fn is_foreign(provider: &str, everything: &Map<String, Value>, own: &Map<String, Value>) -> bool {
     let said = |config: &Map<String, Value>| config.get("provider").and_then(|all| all.get(provider)).cloned();
@@ -118,7 +119,7 @@ pub(super) fn text_agent(config: &Map<String, Value>) -> Result<(), NoAccess> {
 pub(super) fn is_certain(sources: &Sources<'_>, model: &ModelRef, options: &ProviderOptions) -> Result<(), NoAccess> {
     let (id, configured) = (model.provider.as_str(), sources.configured(&model.provider));
     let described = configured.and_then(|own| own.models.get(&model.model));
-    // A nickname takes over what is said of its model by then, which depends on the order of the two.
+    // A nickname takes over the settings of its model by then, which depends on the order of the two.
     let behind = described.and_then(|described| described.id.as_ref()).filter(|behind| **behind != model.model);
     if behind.is_some_and(|behind| configured.is_some_and(|own| own.models.contains_key(behind))) {
         return Err(NoAccess::Options("id".to_owned()));

@@ -11,7 +11,7 @@ pub(super) const URL: &str = "https://api.example/v1";
 const PACKAGE: &str = "@ai-sdk/openai-compatible";
 const OTHER: &str = "sk-marker-9876543210";
 
-/// What comes out, after a look that none of it shows a key.
+/// What comes out, after a check that none of it shows a key.
 pub(super) fn ask(scratch: &Scratch, model: &str) -> Result<Access, NoAccess> {
     let found = access(&scratch.places(), &model.parse().unwrap());
     let told = found.as_ref().err().map(ToString::to_string);
@@ -261,7 +261,7 @@ fn a_directory_never_has_a_say() {
     places.home = std::path::PathBuf::new();
     assert_eq!(access(&places, &"one/m".parse().unwrap()).map(|_| ()), Err(NoAccess::Foreign));
 
-    // What it says of others, and what is switched off, is no reason.
+    // What it sets for others, and what is switched off, is no reason.
     let others = inside(json!({"model": "one/m", "provider": {"two": {"options": {"baseURL": evil}}}}));
     assert_eq!(outcome(&others, "one/m"), Ok("ok"));
     assert_eq!(outcome(&others, "two/m"), Err(NoAccess::Foreign));

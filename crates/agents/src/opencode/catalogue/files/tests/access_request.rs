@@ -129,7 +129,7 @@ fn an_option_is_understood_or_refused() {
     }
     assert_eq!(of_model(json!({"reasoningEffort": {"a": 1}})).map(|_| ()), Err(refused("reasoningEffort")));
     assert_eq!(of_model(json!({"seed": null})).map(|_| ()), Err(refused("seed")));
-    // A name that is made of a secret is not told.
+    // A name that is made of a secret is not shown.
     let hidden = known().config(model(json!({"options": {"{env:ONE_KEY}": 1}})));
     assert_eq!(ask(&hidden, "one/m").map(|_| ()), Err(refused("…")));
     let plain = known().set("PLAIN_KEY", "marker0123456789").config(options(json!({"{env:PLAIN_KEY}": 1})));

@@ -1,5 +1,5 @@
 //! A repository carries links, and a user's directories anything at all: what is not a small regular file is named and
-//! left alone, at once.
+//! not opened.
 
 use super::{FromFiles, SECRET, Scratch, from_files};
 use serde_json::json;

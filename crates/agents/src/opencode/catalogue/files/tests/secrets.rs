@@ -1,4 +1,4 @@
-//! A configuration can put a variable where an identifier or a name stands.
+//! A configuration can put a variable in place of an identifier or a name.
 
 use super::{SECRET, Scratch, connected};
 use serde_json::json;
