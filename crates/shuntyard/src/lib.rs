@@ -58,7 +58,7 @@ fn start_log(command: Option<&str>) {
     tracing_subscriber::registry().with(layer.with_filter(filter).with_filter(most)).init();
 }
 
-/// Which command is meant, as far as that can be told before the command line is parsed.
+/// Which command is meant, as far as that is known before the command line is parsed.
 fn command() -> Option<String> {
     let mut args = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     loop {

@@ -1,4 +1,4 @@
-//! `shuntyard doctor`: what is here, what is wrong, and the command that mends it.
+//! `shuntyard doctor`: what is here, what is wrong, and the command that fixes it.
 
 use super::Global;
 use crate::{

@@ -30,7 +30,7 @@ pub fn text(argument: &str, what: &str) -> Result<String, Failure> {
     }
 }
 
-/// How long something may take, as a flag says it.
+/// The timeout that a flag contains.
 pub fn timeout(argument: Option<&str>) -> Result<Option<Limit>, Failure> {
     let limit = argument.map(str::parse::<Limit>).transpose();
     limit.map_err(|error| Failure::usage(error, "for example --timeout 90s"))

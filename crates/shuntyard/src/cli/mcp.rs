@@ -71,7 +71,7 @@ pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     };
     tokio::pin!(serving);
     let served = tokio::select! {
-        // A client may end this as soon as it has heard from it: signals are heard before anything is said.
+        // A client may send a signal as soon as it has the first message: signals are handled before anything is sent.
         biased;
         () = input::interrupted() => {
             stop.cancel();

@@ -1,4 +1,4 @@
-//! `--dry-run` of what asks models: who would be asked, and nobody is.
+//! `--dry-run` of commands that ask models: which ones would be asked. It asks none.
 
 use super::route;
 use crate::{

@@ -177,7 +177,7 @@ async fn run_check(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failur
         display.finish();
         match checked {
             Ok(checked) => checks.push(checked),
-            // What was found out before stays said; one that cannot be asked is no reason to stop.
+            // Earlier results are still printed; a provider that cannot be checked is no reason to stop.
             Err(refusal) if names.len() > 1 && !cancel.is_cancelled() => {
                 ui::warn(&format!("{name} could not be checked: {refusal}"));
                 unasked = true;

@@ -1,4 +1,4 @@
-//! What a tool answers: a text that a model can act on, whose first line tells how things stand, and the same as data.
+//! What a tool answers: a text that a model can act on, whose first line is the status, and the same as data.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -24,7 +24,7 @@ const IDLE_SESSION: Duration = Duration::from_secs(3600);
 /// How long open answers may take to close after the stop.
 const CLOSING: Duration = Duration::from_secs(3);
 
-/// Serves until `stop` is told.
+/// Serves until `stop` is cancelled.
 pub async fn serve(
     listener: TcpListener,
     yard: Yard,

@@ -1,5 +1,5 @@
-//! The protocol's side: which tools there are, and each call to its file. Whatever is wrong with a call is told in its
-//! result, where a model can read it; clients hide the errors of the protocol from their models.
+//! The protocol's side: which tools there are, and each call to its file. Every error of a call is in its result, where
+//! a model can read it; clients hide the errors of the protocol from their models.
 
 use super::{
     answer::Answer,
@@ -131,7 +131,7 @@ impl Server {
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<RequestId, Option<String>>> {
-        // Whoever panicked with it has left whole entries.
+        // A thread that panicked with the lock has left whole entries.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -182,8 +182,8 @@ impl ServerHandler for Server {
         }
     }
 
-    /// Whoever withdraws a dispatch does not want its answer. A client that only got impatient does: its model can
-    /// still find the job.
+    /// A client that withdraws a dispatch does not want its answer. A client whose request timed out does: its model
+    /// can still find the job.
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
         let reason = cancelled.reason.unwrap_or_default().to_lowercase();
         if reason.contains("timed out") || reason.contains("timeout") {

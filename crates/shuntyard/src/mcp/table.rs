@@ -1,15 +1,15 @@
-//! JSON as Markdown: each list of objects as a table, what stands beside it as lines. A cell never breaks its row,
-//! whatever somebody has written into a task.
+//! JSON as Markdown: each list of objects as a table, the other values as lines. A cell never breaks its row, whatever
+//! text a task contains.
 
 use super::telling::one_line;
 use serde_json::{Map, Value};
 
 const WIDEST: usize = 60;
 const MOST_COLUMNS: usize = 8;
-/// What tells the most comes first; anything else follows in its own order, as far as there is room.
+/// The most informative columns come first; all others follow in their own order, up to the limit.
 const FIRST: &str = "id name workflow profile provider task_type tier kind status state requested reference model models \
                      rule policy reason worker position progress task usable";
-/// A job has far more to tell than fits in a row; the rest is for a look at it.
+/// A job has far more fields than fit in a row; `task_peek` shows the rest.
 const OF_TASKS: [&str; 8] = ["id", "kind", "status", "worker", "model", "position", "progress", "task"];
 
 pub fn markdown(found: &Value) -> String {

@@ -41,7 +41,7 @@ const COMMANDS: [(&str, &str); 14] = [
     ("commands/orchestrator.status.md", include_str!("commands/orchestrator.status.md")),
 ];
 
-/// How agents say what they may do.
+/// The syntax in which agents declare what they may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The map `permission`, of OpenCode 1.

@@ -1,4 +1,5 @@
-//! What the texts tell an agent to run or to call is there: every command with its flags, every tool, argument and view.
+//! Everything that the texts instruct an agent to run or to call exists: every command with its flags, every tool,
+//! argument and view.
 
 use super::*;
 use crate::{cli::Cli, mcp::Toolset};
@@ -40,7 +41,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why a line cannot be a command of this program. Values are not looked at, and may be left out with what needs them.
+/// Why a line cannot be a command of this program. Values are not checked, and may be left out with what needs them.
 fn wrong(line: &str) -> Option<String> {
     let mut whole = Cli::command();
     whole.build();

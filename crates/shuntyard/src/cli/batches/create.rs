@@ -51,7 +51,7 @@ pub async fn run(global: &Global, args: &CreateArgs) -> Result<ExitCode, Failure
         if !args.tasks.is_empty() {
             context.store.join_batch(&args.name, &args.tasks, now_micros()).await.map_err(|error| {
                 match error.kind() {
-                    // Looked at above: one of them was claimed in between.
+                    // Checked above: one of them was claimed in between.
                     ErrorKind::Conflict => Failure::refused(
                         format!("the batch was created, but {error}"),
                         "see what is queued with `shuntyard task list --phase queued`",

@@ -2,7 +2,7 @@
 //! stand at the cursor. The description of the commands is the only source, so nothing can fall behind it, and no other
 //! command pays for it: `__complete` is recognised before the command line is parsed.
 //!
-//! Invariant: it looks and changes nothing. No server is started, no store is made, and a failure is silence.
+//! Invariant: it only reads. No server is started, no store is made, and a failure prints nothing.
 
 mod place;
 mod values;

@@ -92,7 +92,7 @@ impl Show {
         if self.format == Format::Json {
             return;
         }
-        // Suspending a spinner draws it again, also one that has nothing to say yet.
+        // Suspending a spinner draws it again, also one without a message yet.
         if self.spinner.message().is_empty() { words() } else { self.spinner.suspend(words) }
     }
 }

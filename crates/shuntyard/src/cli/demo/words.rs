@@ -1,5 +1,5 @@
-//! What the demo says: the lines of a stage and of a task, the rows of the table, and the end. Pure; nothing is printed
-//! here.
+//! The texts of the demo: the lines of a stage and of a task, the rows of the table, and the end. Pure; nothing is
+//! printed here.
 
 #[cfg(test)]
 mod tests;

@@ -47,7 +47,7 @@ pub fn tier(config: &Config, name: &str) -> Result<String, Failure> {
     Err(Failure::usage(format!("there is no tier `{name}`{near}"), "see `shuntyard tiers`"))
 }
 
-/// What to say of a kind of task that the configuration does not have.
+/// The warning about a kind of task that the configuration does not have.
 pub fn unknown_type(config: &Config, name: &str) -> Option<String> {
     if config.task_types.contains_key(name) {
         return None;

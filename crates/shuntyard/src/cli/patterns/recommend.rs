@@ -34,7 +34,7 @@ pub struct RecommendArgs {
     text: Option<String>,
 }
 
-/// A recommendation with all that is told about it.
+/// A recommendation with everything that the command prints about it.
 #[derive(Debug)]
 pub struct Advice {
     task_type: String,

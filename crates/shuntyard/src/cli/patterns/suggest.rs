@@ -17,7 +17,7 @@ use shuntyard_store::{NewOutcome, OutcomeRecord};
 use std::process::ExitCode;
 
 const EXCERPT: usize = 60;
-/// The same task is often done again: so many are looked at for each that is shown.
+/// The same task is often repeated: so many outcomes are read for each one that is shown.
 const LOOKED_AT: u32 = 5;
 
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub struct Similar {
     best: [Option<Standing>; 2],
 }
 
-/// How many are shown when nobody says.
+/// How many are shown by default.
 pub const USUAL: u32 = 5;
 
 pub async fn find(context: &Context, text: &str, limit: u32) -> Result<Similar, Failure> {

@@ -124,7 +124,7 @@ pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure>
 pub struct Question<'a> {
     pub selector: Selector,
     pub text: &'a str,
-    /// Besides the room that the text takes.
+    /// In addition to the context that the text takes.
     pub needs: Needs,
     pub directory: &'a Path,
     pub agent: Option<&'a str>,

@@ -1,5 +1,5 @@
 //! `shuntyard spec`: the task artifacts below `.ai/tasks`. Configuration, store and OpenCode are needed only to run
-//! them; a store that is there is looked into for how far that is.
+//! them; an existing store is read to show the progress.
 
 mod check;
 mod new;

@@ -1,4 +1,4 @@
-//! `shuntyard task cancel`, `retry` and `reset`: what people say about tasks that are there.
+//! `shuntyard task cancel`, `retry` and `reset`: a user's changes to existing tasks.
 //!
 //! Invariant: of several tasks either all that are named can be changed so, or none is.
 
@@ -114,11 +114,11 @@ pub fn who(context: &Context) -> String {
 
 enum Prepared {
     Go,
-    /// Only what would happen was wanted, and it was told.
+    /// It was a dry run, and the preview was printed.
     Done,
 }
 
-/// Looks whether every one of them can be changed so, before any is.
+/// Checks whether every one of them can be changed so, before any is.
 async fn prepared(
     global: &Global,
     context: &Context,
