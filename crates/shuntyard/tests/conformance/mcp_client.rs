@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// OpenCode gives a tool so long, unless it hears of progress, which is sent every second.
+/// OpenCode gives a tool so long, unless it gets progress, which is sent every second.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Our tools are registered as they are by hand; fast work goes to another model than the conversation.

@@ -1,5 +1,5 @@
-//! The permission evaluator against the real OpenCode: a scripted model makes calls, and what becomes of each of
-//! them is compared with what the evaluator says for the same agent file.
+//! The permission evaluator against the real OpenCode: a scripted model makes calls, and what becomes of each of them
+//! is compared with the evaluator's result for the same agent file.
 
 use crate::{NO_MEMORY, own_env};
 use serde_json::{Value, json};
@@ -159,7 +159,7 @@ fn bash(line: &str, expected: Action) -> Row {
     }
 }
 
-/// What the evaluator says: the questions that are put, and whether the call is denied in the end.
+/// The evaluator's result: the questions that are put, and whether the call is denied in the end.
 fn predicted(rules: &[Rule], row: &Row) -> (Vec<(String, Vec<String>)>, Action) {
     let mut asked = Vec::new();
     for (permission, what) in &row.asks {

@@ -1,4 +1,4 @@
-//! A project with agents of its own, and what the reports say of them.
+//! A project with agents of its own, and how the reports describe them.
 
 use crate::own_env;
 use serde_json::Value;

@@ -6,7 +6,7 @@ use shuntyard_core::Nano;
 use shuntyard_scripted::Step;
 use std::{sync::OnceLock, time::Duration};
 
-/// What a check says to the model.
+/// The prompt of a check.
 const PROBE: &str = "Answer with the one word OK.";
 
 const TOML: &str = r#"
@@ -32,7 +32,7 @@ fn yard() -> &'static Yard {
         let none = [plain("keyless", Key::Missing), plain("nokey", Key::Nowhere)];
         let providers = right.into_iter().chain(wrong).chain(none).collect();
         let yard = Yard::new("availability", providers, &json!({"model": "good/m"}), TOML);
-        // The first look at a directory takes seconds, which a short timer would blame on a provider.
+        // The first read of a directory takes seconds, which a short timer would blame on a provider.
         yard.dispatch(&["-m", "good/m", "warm up"]).expect_ok();
         yard.script("hanging", PROBE, vec![Step::hang_before_headers()]);
         yard.script("limited", PROBE, vec![Step::status(429).retry_after(3600)]);

@@ -280,7 +280,7 @@ fn a_provider_that_is_running_low_is_spared_and_one_that_is_used_up_is_refused()
     let passed = trace(&report["route"], "tier");
     assert!(passed.contains(&"thin/m: provider thin has used 80 % of $10.0000".to_owned()), "{passed:?}");
 
-    // No other of the tier has: the next cheaper one is used, and that is said.
+    // No other of the tier has budget left: the next cheaper one is used, and the report contains that.
     done(env, &["configure", "attic", "--daily-budget", "10"]);
     record(env, "attic", "8");
     let spared = yard.at("attic").script("spared", vec![]);
@@ -300,7 +300,7 @@ fn a_provider_that_is_running_low_is_spared_and_one_that_is_used_up_is_refused()
     assert_eq!((attempts(&report)[0].0.as_str(), &report["route"]["tier"]), ("attic/m", &json!("above")));
     assert_eq!(attempts(&yard.dispatch(&["-m", "attic/m", &spared]).expect_ok())[0].0, "attic/m");
 
-    // Used up: nobody is asked, whatever was said, unless it was said that the limit may be passed.
+    // Used up: no model is asked, whatever the flags, except with `--over-budget`.
     record(env, "attic", "1.5");
     let before = yard.asked("attic");
     for flags in [&["-m", "attic/m"][..], &["--critical", "-m", "attic/m"], &["-m", "attic/m", "--fallback"]] {
@@ -365,7 +365,7 @@ fn a_session_is_refused_rather_than_given_to_another_model() {
     let key = yard.at("faithful").script("faithful", vec![Step::text("one"), Step::text("two")]);
     let first = yard.dispatch(&["-m", "faithful/m", "--keep", &key]).expect_ok();
     let session = first["session_id"].as_str().unwrap_or_default().to_owned();
-    // The limit is not reached, but there is no room for what an attempt probably costs.
+    // The limit is not reached, but the rest is less than the probable cost of an attempt.
     done(&yard.env, &["configure", "faithful", "--daily-budget", "0.005"]);
     let refused = yard.dispatch(&["--session", &session, &key]);
     refused.expect_code(3).expect_class("budget_refused");
@@ -378,8 +378,8 @@ fn a_session_is_refused_rather_than_given_to_another_model() {
 fn ten_at_once_stay_below_the_line_together() {
     let yard = yard();
     let env = &yard.env;
-    // At worst one comes to 128 000 tokens that are kept and 8 192 of output, which is $0.60288. Below the line of
-    // $1.90 there is room for three; what three really cost leaves none for a fourth.
+    // At worst one comes to 128 000 tokens that are kept and 8 192 of output, which is $0.60288. The line of $1.90 has
+    // budget for three; what three really cost leaves none for a fourth.
     done(env, &["configure", "crowd", "--daily-budget", "2"]);
     let answer = || Step::text("one of them").usage(Tokens::new(110_000, 8000));
     let key = yard.at("crowd").script("crowd", (0..10).map(|_| answer()).collect());

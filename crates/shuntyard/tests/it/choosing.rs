@@ -16,7 +16,7 @@ mine = ["nokey/m", "inlogin/m"]
 scout = "mine"
 "#;
 
-/// The scene of these tests, with what was said of it before any server ran.
+/// The scene of these tests, with the output about it from before any server ran.
 struct Scene {
     yard: Yard,
     agents: PathBuf,
@@ -70,7 +70,7 @@ fn rows<'a>(document: &'a Value, list: &str) -> Vec<&'a Value> {
     document[list].as_array().into_iter().flatten().collect()
 }
 
-/// Without the variants, of which OpenCode makes up more than its files say.
+/// Without the variants: OpenCode generates more of them than its files contain.
 fn comparable(document: &Value) -> Vec<Value> {
     let mut models: Vec<Value> = rows(document, "models").into_iter().cloned().collect();
     for model in &mut models {

@@ -75,7 +75,7 @@ fn bash_completes_tasks_batches_and_models() {
     assert_eq!(env.servers(), Vec::<serde_json::Value>::new(), "no server was started");
 }
 
-/// Neither shell is needed to build or test this, so only what they are loaded by is looked for.
+/// Neither shell is needed to build or test this, so only their loading commands are searched for.
 #[test]
 fn the_other_scripts_are_for_their_shells() {
     let env = own_env("completions-others");

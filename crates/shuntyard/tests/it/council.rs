@@ -1,5 +1,5 @@
-//! A council: rounds in which nobody is named, an end when all agree, a synthesis that keeps the dissent, and no call
-//! that the limits have no room for.
+//! A council: rounds without the members' names, an end when all agree, a synthesis that keeps the dissent, and no call
+//! that exceeds the limits.
 
 use crate::yard::{Key, Yard, assert_settled, flags, model, with_models};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn yard(name: &str) -> Yard {
     yard
 }
 
-/// Keeps its position, unless the question says that all shall agree: then the second round does.
+/// Keeps its position, unless the question asks that all shall agree: then the second round does.
 fn member(said: &[Said], position: &str, answer: &str) -> Step {
     let prompt = &said.last().expect("a prompt").text;
     if prompt.starts_with("A council has answered") {

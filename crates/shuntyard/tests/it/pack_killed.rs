@@ -78,7 +78,7 @@ impl<'e> Project<'e> {
     }
 }
 
-/// The project, and what is kept outside of it. Files come and go while this looks.
+/// The project, and what is kept outside of it. Files come and go while this reads.
 fn watched(env: &TestEnv, root: &Path) -> Snapshot {
     let mut found = Snapshot::new();
     let mut open = vec![root.to_path_buf(), env.data_dir().join("pack")];

@@ -20,7 +20,7 @@ const ROLES: [(&str, Option<&str>, &str); 11] = [
     ("model-config", None, "src/k.txt"),
 ];
 
-/// Those whose shell is open: what they touch is looked at by whoever runs a pipeline.
+/// Roles whose shell is open: the user of a pipeline checks what they touch.
 const WITH_SHELL: [&str; 2] = ["executor", "implementer"];
 
 #[test]

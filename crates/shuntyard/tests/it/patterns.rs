@@ -49,13 +49,13 @@ fn yard() -> &'static Yard {
         providers.push(with_models("unpriced", Key::Config, &[unpriced]));
         // One test's failing provider must not keep the others away from it.
         let yard = Yard::new("patterns", providers, &json!({"model": "low/m"}), &format!("{TABLES}{NO_MEMORY}"));
-        // The first look at a directory takes seconds, which a short timer would blame on a model.
+        // The first read of a directory takes seconds, which a short timer would blame on a model.
         yard.dispatch(&["-m", "high/m", "warm up"]).expect_ok();
         yard
     })
 }
 
-/// The model that a report says has answered.
+/// The model that answered according to a report.
 fn asked_model(report: &Value) -> String {
     let text = |key: &str| report["model"][key].as_str().unwrap_or_default().to_owned();
     format!("{}/{}", text("provider"), text("model"))

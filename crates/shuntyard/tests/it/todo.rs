@@ -181,7 +181,7 @@ fn a_remote_that_is_away_or_hangs_keeps_no_other_work_from_starting() {
         ada.run(&["pulse"]).expect_code(0);
         problem() == Value::Null
     });
-    // A remote that takes the connection and says nothing.
+    // A remote that accepts the connection and sends nothing.
     git(&ada.project(), &["remote", "set-url", "origin", "ssh://nobody.invalid/x.git"]);
     let silent = ada.root.join("silent");
     shuntyard_testkit::script(&silent, "#!/bin/sh\ntouch \"$0.reached\"\nexec sleep 20\n");

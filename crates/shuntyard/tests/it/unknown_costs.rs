@@ -18,7 +18,7 @@ use std::{
 };
 
 pub const SOON: Duration = Duration::from_secs(30);
-/// What an answer takes at the provider: $0.0105, of which a killed process is told nothing.
+/// The usage of an answer at the provider: $0.0105, of which a killed process receives no report.
 pub const TAKEN: Tokens = Tokens { prompt_tokens: 1000, completion_tokens: 500, cached_tokens: 0, reasoning_tokens: 0 };
 pub const EACH: Nano = Nano(10_500_000);
 

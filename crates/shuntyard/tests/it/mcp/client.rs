@@ -25,7 +25,7 @@ pub struct Client {
     waiting: VecDeque<Value>,
     stderr: Option<JoinHandle<String>>,
     next: i64,
-    /// What the server said of itself.
+    /// The server's description of itself.
     pub server: Value,
 }
 
@@ -52,7 +52,7 @@ impl Client {
         client
     }
 
-    /// Starts a server and says nothing yet.
+    /// Starts a server and sends nothing yet.
     pub fn silent(env: &TestEnv, args: &[&str]) -> Self {
         let mut command = env.command(&[&["mcp"], args].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -158,7 +158,7 @@ impl Client {
         for _ in 0..PATIENCE {
             let mut call = json!({"name": tool, "arguments": arguments});
             if tool.ends_with("dispatch") {
-                // Who hears of progress may wait as long as the work takes.
+                // A client that gets progress may wait as long as the work takes.
                 call["_meta"] = json!({"progressToken": "patient"});
             }
             let id = self.ask("tools/call", &call);
@@ -226,7 +226,7 @@ pub fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("a text")
 }
 
-/// A refusal: an error of the tool that says what, and what next.
+/// A refusal: an error of the tool with the message and the next step.
 #[track_caller]
 pub fn expect_refusal(result: &Value, message: &str) {
     assert_eq!(result["isError"], true, "{result:#}");

@@ -18,7 +18,7 @@ fn yard(name: &str) -> (TestEnv, Client) {
     (env, client)
 }
 
-/// Starts a message and returns what was told at once.
+/// Starts a message and returns the immediate result.
 #[track_caller]
 fn tell(client: &mut Client, worker: &str, task: &str, more: Value) -> Value {
     let mut arguments = json!({"kind": "worker", "workerId": worker, "task": task});
@@ -35,7 +35,7 @@ fn ended(client: &mut Client, started: &Value) -> Value {
     result["structuredContent"].clone()
 }
 
-/// Tells and waits; returns the text.
+/// Sends a message and waits; returns the result.
 #[track_caller]
 fn said(client: &mut Client, worker: &str, task: &str, more: Value) -> Value {
     let started = tell(client, worker, task, more);

@@ -1,5 +1,5 @@
-//! What is kept of a dispatch that failed: only what the model itself did counts, and what somebody ended says
-//! nothing at all.
+//! What is kept of a dispatch that failed: only the model's own failures count, and a cancelled dispatch counts for
+//! nothing.
 
 use super::{SCHEMA, all, of_dispatch, of_report, only, yard};
 use crate::yard::{attempts, in_store, record_of};

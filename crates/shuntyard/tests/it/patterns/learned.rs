@@ -15,7 +15,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Work that somebody has looked at.
+/// A judged outcome.
 pub(super) fn looked_at(task_type: &str, tier: &str, model: &str, verdict: Verdict) -> NewOutcome {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_micros();
     NewOutcome {
@@ -88,13 +88,13 @@ fn a_cheaper_tier_that_has_proved_itself_is_asked_and_the_reason_is_told() {
     assert_eq!((&route["rule"], &route["tier"]), (&json!("task_type"), &json!("haiku")), "{route:#}");
     let why = route["reason"].as_str().unwrap_or_default();
     assert!(why.starts_with(&format!("task type sorting goes to tier sonnet, but {reason}")), "{why}");
-    // Whoever names a tier or a model gets that.
+    // A named tier or model wins.
     for flags in [["--tier", "sonnet"], ["-m", "middle/m"]] {
         let report = yard().dispatch(&[&flags[..], &["Sort these names"]].concat()).expect_ok();
         assert_eq!(asked_model(&report), "middle/m", "{flags:?}");
     }
     assert_eq!(led_to(&off, "sorting", "Sort these names").0, "middle/m");
-    // It fails from now on, as somebody has seen: the table's tier has the better record.
+    // It fails from now on, and that is recorded: the table's tier has the better record.
     enter(&looked_at("sorting", "haiku", "low/m", Verdict::Failure), 4);
     assert_eq!(led_to(&[], "sorting", "Sort these names").0, "middle/m");
 }
@@ -111,7 +111,7 @@ fn answers_that_nobody_has_judged_lead_nowhere_below_the_table() {
     assert_eq!(model, "middle/m");
     assert!(said.contains("not followed: nobody has looked at 3 of its answers"), "{said}");
     let recommend = || yard.env.run(&["patterns", "recommend", "--json", "weighing"]);
-    // It qualifies, and that routing does not follow yet is said beforehand.
+    // It qualifies, and `recommend` shows that routing does not follow yet.
     let told = recommend().expect_code(0).json();
     let words = ["recommends", "tier", "followed", "routed_tier"].map(|name| &told[name]);
     assert_eq!(json!(words), json!(["tier", "haiku", false, "sonnet"]), "{told:#}");

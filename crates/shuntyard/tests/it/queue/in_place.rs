@@ -8,7 +8,7 @@ fn what_a_command_leaves_running_is_ended_with_it() {
     let place = Place::new("place-left");
     let _supervisor = place.supervise();
     let left = place.file("left");
-    // In a session of its own, so that nothing but its ancestry tells whose it was.
+    // In a session of its own, so that only its ancestry shows whose it was.
     let up = format!("while [ ! -s {} ]; do :; done", left.display());
     let id = place.add(&format!("setsid sh -c 'echo $$ > {}; exec sleep 300' & {up}", left.display()), &[]);
     place.wait_for_phase(&id, "done");

@@ -136,7 +136,7 @@ pub fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<&M
     let mut circles = Vec::new();
     for (from, there) in reached.iter().enumerate() {
         let circle: Vec<usize> = (0..direct.len()).filter(|to| there[*to] && reached[*to][from]).collect();
-        // Told by its first file.
+        // Reported once, by its first file.
         if circle.first() == Some(&from) {
             circles.push(circle.into_iter().map(|member| paths[member]).collect());
         }
@@ -198,7 +198,7 @@ fn read_module(text: &str) -> Module {
                 at += 2;
             }
             used.insert(word.to_owned());
-            // `pub(in path)` says who may see it, and needs nothing.
+            // `pub(in path)` names who may see it, and needs nothing.
             if begin == 0 || words[begin - 1] != "in" {
                 module.needs.push(path);
             }

@@ -1,7 +1,7 @@
-//! What is written about the program is true of it: the references in `docs/`, and the rules of the house.
+//! The documentation is true of the program: the references in `docs/`, and the rules of the house.
 //!
-//! A generated part stands between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard --test it references` writes
-//! it anew; what stands around it is written by hand and left alone.
+//! A generated part is between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard --test it references` writes
+//! it anew; the text around it is written by hand and stays unchanged.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 

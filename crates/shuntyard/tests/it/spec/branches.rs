@@ -60,7 +60,7 @@ fn what_stands_in_the_store_is_shown_beside_what_the_files_say() {
     assert!(files.contains("planned") && files.contains("implementer"), "{said}");
     let stored = said.lines().find(|line| line.contains(" s001-implementer ")).unwrap_or_default();
     assert!(stored.contains("done") && stored.contains("ready on shuntyard/s001-implementer"), "{said}");
-    // A store that cannot be read takes nothing away from what the files say.
+    // A store that cannot be read removes nothing from the content of the files.
     env.write_config("this is no TOML");
     let broken = env.run(&["spec", "status", "1", "--json"]).expect_code(0).json();
     assert_eq!((&broken["tasks"][0]["state"], &broken["tasks"][0]["stored"]), (&json!("planned"), &json!([])));

@@ -3,7 +3,7 @@
 use super::{bash, branches, git, ground, outcomes, plan_units, run};
 use shuntyard_scripted::Step;
 
-/// Says that it has begun, and ends when the other has; its file tells where it was done.
+/// Creates a file when it has begun, and ends when the other has; its own file contains where it was done.
 fn meets(own: &str, other: &str) -> Step {
     bash(&format!(
         "touch \"$HOME/{own}\"; for i in $(seq 900); do [ -e \"$HOME/{other}\" ] && break; sleep 0.05; done; \

@@ -20,7 +20,7 @@ pub(super) fn write(content: &str) -> Step {
     Step::tool("write", json!({"filePath": "answer.txt", "content": content}))
 }
 
-/// A model that writes this and says that it is done.
+/// A model that writes this and reports that it is done.
 pub(super) fn writes(yard: &Yard, model: &str, content: &'static str) {
     yard.env.provider.act(model, move |said| if is_after_tool(said) { Step::text("done") } else { write(content) });
 }

@@ -46,10 +46,10 @@ fn each_place_once(yard: &Yard) {
         ]);
         let fault = format!("{place}@{}", marker.display());
         let deadline = Instant::now() + HANGS;
-        // What is owed afterwards may be done by a later one than the one that saw the task done.
+        // A later supervisor than the one that saw the task done may execute the pending effects.
         while yard.phase(&id) != "done" || !marker.exists() {
             assert!(Instant::now() < deadline, "{place}: {:#}", yard.task(&id));
-            // A supervisor that dies has no exit code to look at.
+            // A supervisor that dies has no exit code to check.
             drop(yard.env.run_with(&[("SHUNTYARD_FAULT", &fault)], &["supervise", "--until-idle"]));
         }
         let file = format!("main:done-{id}.txt");
@@ -65,7 +65,7 @@ fn death_at_every_place_loses_nothing_and_repeats_nothing() {
     let yard = Yard::with("places", "effect_lease = \"3s\"\n");
     each_place_once(&yard);
     eventually("the workers to be gone", Duration::from_secs(20), || yard.leftovers().is_empty());
-    // What a dead process had taken on is somebody else's after a while.
+    // Another process reclaims the leases of a dead one after a while.
     nothing_remains(&yard);
 }
 

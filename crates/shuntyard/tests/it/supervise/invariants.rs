@@ -1,8 +1,8 @@
 //! What holds after every supervisor test, whatever its subject: the user's checkout is as the user left it, and no
 //! commit of an agent is unreachable.
 //!
-//! The first compares what git and the disk say before and after. For the second, every git below the supervisor traces
-//! its ref transactions into one file, so a commit is known although its workspace is gone.
+//! The first compares the output of git and the files on disk before and after. For the second, every git below the
+//! supervisor traces its ref transactions into one file, so a commit is known although its workspace is gone.
 
 use super::yard::git_in;
 use serde_json::Value;

@@ -175,7 +175,7 @@ fn an_answer_survives_the_worker_that_asked() {
     yard.env.run(&["pulse"]).expect_code(0);
     asking(&yard, &id, command);
     kill(&yard.env.run(&["task", "why", &id, "--json"]).json()["holder"]["pid"]);
-    // Nobody has noticed yet: the answer is taken, and the next attempt, whose agent asks for the same, gets it.
+    // The death is not noticed yet: the answer is stored, and the next attempt, whose agent asks for the same, gets it.
     answer(&yard, &id, &["allow"]).expect_code(0);
     yard.settle();
     let task = yard.task(&id);

@@ -109,7 +109,7 @@ fn a_review_starts_one_attempt_and_a_stranger_none() {
     yard.pulse_until("the attempt", || hub.attempts(&id) == 2);
     hub.until_review(&id);
     hub.until_seen(&id, "changes_requested");
-    // The review stays, as it does until the reviewer looks again; it was answered.
+    // The review stays until the reviewer reviews again; it was answered.
     let looks = hub.calls("pr view https");
     yard.pulse_until("more looks", || hub.calls("pr view https") > looks + 3);
     assert_eq!((hub.attempts(&id), hub.open(), hub.created()), (2, 1, 1));

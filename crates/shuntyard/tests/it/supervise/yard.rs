@@ -218,7 +218,7 @@ impl Yard {
     pub fn pulse_until(&self, what: &str, begun: impl Fn() -> bool) {
         eventually(what, Duration::from_secs(40), || {
             self.env.run(&["pulse"]).expect_code(0);
-            // Each look is a process, and so is the next pass, which does what has become due meanwhile.
+            // Each check is a process, and so is the next pass, which does what has become due meanwhile.
             [0, 50, 100, 150].into_iter().any(|pause| {
                 std::thread::sleep(Duration::from_millis(pause));
                 begun()
@@ -261,8 +261,8 @@ impl Yard {
     }
 }
 
-/// Also after a test that ran the supervisor in another way than [`Yard::settle`]. What was cut off in the middle of a
-/// delivery is left for the next supervisor to finish, so only settled work is looked at.
+/// Also after a test that ran the supervisor in another way than [`Yard::settle`]. A delivery that was cut off is left
+/// for the next supervisor to finish, so only settled work is checked.
 impl Drop for Yard {
     fn drop(&mut self) {
         let watched = self.before.lock().is_ok_and(|before| before.is_some());
