@@ -1,5 +1,5 @@
-//! Work handed over through the MCP tools: a hundred jobs at once from one client, what the server takes for it, and
-//! how quickly it says how a job stands.
+//! Work queued through the MCP tools: a hundred jobs at once from one client, what the server takes for it, and how
+//! quickly it reports the state of a job.
 
 use crate::{
     figures::{Limits, millis, quantile, show},

@@ -32,12 +32,12 @@ impl Book {
         self.changes.subscribe()
     }
 
-    /// Looks at the book without copying it.
+    /// Reads the ledger without copying it.
     pub fn look<Answer>(&self, at: impl FnOnce(&Ledger) -> Answer) -> Answer {
         at(&self.lock())
     }
 
-    /// Adds an entry, which is told its ordinal before anyone can see it.
+    /// Adds an entry, whose ordinal is set before any reader can see it.
     fn add<Plan>(&self, make: impl FnOnce(usize) -> (Entry, Plan)) -> (usize, Plan) {
         let added = {
             let mut ledger = self.lock();
@@ -85,7 +85,7 @@ impl Exchange {
         (Self { book, stop, ordinal, open: true }, plan)
     }
 
-    /// Completes when the provider is told to stop.
+    /// Completes when the provider is stopped.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }

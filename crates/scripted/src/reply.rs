@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub delay: Duration,
     pub head: Head,
     pub actions: VecDeque<Action>,
-    /// What the answer costs the provider, whether or not the client hears of it.
+    /// What the answer costs the provider, whether or not that is reported to the client.
     pub tokens: Tokens,
 }
 

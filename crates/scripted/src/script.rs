@@ -61,7 +61,7 @@ impl Scripts {
         self.models.entry(model.to_owned()).or_default().extend(steps);
     }
 
-    /// Whoever had the part before gives it up.
+    /// Replaces the actor that the model had before.
     pub fn cast(&mut self, model: &str, actor: Actor) {
         self.actors.insert(model.to_owned(), actor);
     }
@@ -95,7 +95,7 @@ impl Scripts {
         }
     }
 
-    /// What the actor of a model says, when the request belongs to the model.
+    /// The answer of a model's actor, when the request belongs to the model.
     pub fn act(&self, matched: &Matched, messages: &[Said]) -> Option<Step> {
         match matched {
             Matched::Model(model) => Some(self.actors.get(model)?.answer(messages)),
@@ -103,7 +103,7 @@ impl Scripts {
         }
     }
 
-    /// What is said when no step is left.
+    /// The answer when no step is left.
     pub fn fallback(&self, messages: &[Said]) -> Step {
         self.default_reply.clone().unwrap_or_else(|| {
             let beginning: String = last_user_text(messages).chars().take(60).collect();

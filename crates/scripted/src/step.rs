@@ -42,10 +42,10 @@ pub struct ToolCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageReport {
-    /// Counted from the lengths of what was said: four characters a token.
+    /// Counted from the lengths of the texts: four characters a token.
     #[default]
     Derived,
-    /// Spent as in `Derived`, and not told to the client.
+    /// Spent as in `Derived`, and not reported to the client.
     None,
     #[serde(untagged)]
     Exact(Tokens),
@@ -120,7 +120,7 @@ pub enum Fault {
     Malformed,
     /// The answer ends politely, but without finish reason, usage and end marker.
     Truncated,
-    /// A finished answer that says nothing.
+    /// A finished answer without content.
     Empty,
     Status {
         code: u16,

@@ -37,7 +37,7 @@ pub fn rounds(usual: usize) -> usize {
     usual * factor.unwrap_or(1)
 }
 
-/// Waits until `condition` holds; says what did not happen when it does not in time.
+/// Waits until `condition` holds; panics with what did not happen when it does not in time.
 pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() -> bool) {
     let patience = patience * BUSY;
     let deadline = Instant::now() + patience;

@@ -44,7 +44,7 @@ const BETTER: (usize, f64) = (1, 0.03);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     None,
-    /// A provider changes something and says nothing.
+    /// A provider changes something without an announcement.
     Silent,
 }
 

@@ -31,7 +31,7 @@ pub fn measure(ours: &Ours, pueue: &Pueue, supervisor: u32, limits: &mut Limits)
     spawns(ours, limits);
 }
 
-/// The command itself says when it ran, so its shell's start and its own are in the figure as well.
+/// The command itself records when it ran, so its shell's start and its own are in the figure as well.
 fn spawns(ours: &Ours, limits: &mut Limits) {
     ourselves(ours, STAMPED, STAMPS, "date +%s%N");
     let starts: Vec<Duration> = ours

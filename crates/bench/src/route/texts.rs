@@ -1,4 +1,4 @@
-//! What the measured requests say.
+//! The texts of the measured requests.
 
 pub const SHORT: &str = "Review this diff for races";
 

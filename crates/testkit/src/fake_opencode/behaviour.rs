@@ -71,15 +71,15 @@ pub enum Run {
     AsksInChild,
 }
 
-/// How `/global/event` departs from a stream that tells everything.
+/// How `/global/event` departs from a stream that sends every event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Events {
     Normal,
     /// The stream ends after this many events beyond the first.
     DropEvery(usize),
-    /// The stream stays open and says nothing, no heartbeat either, after this many events beyond the first.
+    /// The stream stays open and sends nothing, no heartbeat either, after this many events beyond the first.
     SilentAfter(usize),
-    /// Everything but the news that a session is idle.
+    /// Every event but the one that a session is idle.
     WithoutFinalIdle,
 }
 

@@ -159,7 +159,7 @@ fn answer(world: &World, session: &str, prompt: &Prompt, text: &str) {
     end(world, session);
 }
 
-/// Makes a session idle and says so, twice as the real server does.
+/// Makes a session idle and sends the event for it, twice as the real server does.
 fn end(world: &World, session: &str) {
     rest(world, session);
     tell(world, session, "session.status", json!({ "status": { "type": "idle" } }));

@@ -1,4 +1,4 @@
-//! Each behaviour, seen through a plain HTTP client.
+//! Each behaviour, observed through a plain HTTP client.
 
 use super::{Behaviour, Events, FakeOpencode, PermissionReply, Run, Serving};
 use reqwest::{Client, Response, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(10);
-/// Long enough to tell "never" from "at once" on a busy machine.
+/// Long enough to distinguish "never" from "at once" on a busy machine.
 const A_WHILE: Duration = Duration::from_millis(100);
 
 fn client() -> Client {

@@ -1,4 +1,4 @@
-//! Two units that change the same line although their table does not say so.
+//! Two units that change the same line although their table declares no conflict.
 
 use super::{branches, git, ground, plan_units, run, task, text, write};
 

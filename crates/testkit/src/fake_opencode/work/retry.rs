@@ -1,5 +1,5 @@
-//! How long OpenCode waits before it asks a provider again: two seconds, twice as long each time, at most thirty;
-//! or as long as the provider says, be it hours. After five retries it gives up.
+//! How long OpenCode waits before it asks a provider again: two seconds, twice as long each time, at most thirty; or as
+//! long as the provider's answer requires, be it hours. After five retries it gives up.
 
 use super::{super::machine::Machine, provider::Failure};
 use std::time::Duration;

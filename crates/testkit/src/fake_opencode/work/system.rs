@@ -1,4 +1,4 @@
-//! The system prompt: an agent's own or one as long as OpenCode's, then what the environment and the project say.
+//! The system prompt: an agent's own or one as long as OpenCode's, then the texts from the environment and the project.
 
 use super::{
     super::{agents::Agent, config},

@@ -108,7 +108,7 @@ pub(super) async fn call_agent(job: &Job, message: &str, input: &Value) {
     let part = json!({ "type": "tool", "tool": "task", "callID": call, "state": state });
     let part = job.add_part(message, part);
     let context = Context { job, rules: &rules, message, tool: "task", call: &call, part: &part, input };
-    // What became of it stands in the part.
+    // The part contains the result.
     drop(run(context, false).await);
 }
 
