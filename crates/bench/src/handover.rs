@@ -30,7 +30,7 @@ pub fn measure(env: &TestEnv, limits: &mut Limits) {
         started.into_iter().map(|request| client.answer(request)["structuredContent"]["id"].clone()).collect();
     show("all are started after", millis(began.elapsed()), "ms");
     let mut open = ids.clone();
-    // As a model would: every wait is bounded, and taken up again when it ends first.
+    // As a model would: every wait is bounded, and repeated when it ends first.
     while !open.is_empty() {
         let waits: Vec<i64> = open.iter().map(|id| client.ask("task_await", &json!({"taskId": id}))).collect();
         let answers: Vec<Value> = waits.into_iter().map(|request| client.answer(request)).collect();

@@ -44,7 +44,7 @@ pub fn status_megabytes(id: u32, field: &str) -> Option<f64> {
     megabytes(&std::fs::read_to_string(format!("/proc/{id}/status")).ok()?, field)
 }
 
-/// The resident memory, with what is shared divided among those who share it.
+/// The resident memory; shared memory is divided among the processes that share it.
 pub fn proportional_megabytes(id: u32) -> Option<f64> {
     megabytes(&std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?, "Pss")
 }

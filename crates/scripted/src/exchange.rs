@@ -1,4 +1,4 @@
-//! The book that the ledgers are copied from, and the pen that one request writes in it with.
+//! The ledger that copies are made from, and the handle with which one request writes its entry.
 //!
 //! Invariant: an entry is written before the client can see what it describes, and an exchange
 //! that is dropped without an ending is one whose client went away.

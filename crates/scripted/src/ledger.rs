@@ -1,6 +1,6 @@
 //! What was asked and what it cost.
 //!
-//! A [`Ledger`] is a copy of the book at one moment. Costs are summed exactly and rounded once.
+//! A [`Ledger`] is a copy at one moment. Costs are summed exactly and rounded once.
 
 use crate::{openai::Said, script::Matched};
 use shuntyard_core::{

@@ -1,4 +1,4 @@
-//! The two endpoints. A request is entered in the book as soon as it is understood.
+//! The two endpoints. A request is entered in the ledger as soon as it is understood.
 
 use crate::{
     arrival::{Arrival, Choice},

@@ -17,7 +17,7 @@ pub struct Step {
     #[serde(deserialize_with = "one_or_many")]
     pub text: Vec<String>,
     pub tools: Vec<ToolCall>,
-    /// A value to hand over through the `StructuredOutput` tool, or as text when it is not offered.
+    /// A value to return through the `StructuredOutput` tool, or as text when it is not offered.
     pub structured: Option<Value>,
     pub usage: UsageReport,
     pub finish: Finish,
@@ -103,8 +103,8 @@ pub enum Finish {
     Reason(String),
 }
 
-/// What goes wrong. A piece of content counts as one chunk; with fewer chunks than asked for, the
-/// fault comes after the last of them.
+/// The scripted fault. A piece of content counts as one chunk; with fewer chunks than asked for, the fault comes after
+/// the last of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fault {

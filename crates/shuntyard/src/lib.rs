@@ -33,9 +33,9 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Talk of the program about itself, off unless `SHUNTYARD_LOG` asks for it (`info`, or `shuntyard_agents=debug`).
-/// Keepers and workers always have it: their standard error is a log. An MCP server's is often the screen of the agent
-/// that has started it, where warnings are the most that may appear.
+/// The program's log, off unless `SHUNTYARD_LOG` asks for it (`info`, or `shuntyard_agents=debug`). Keepers and workers
+/// always have it: their standard error is a log. An MCP server's is often the screen of the agent that has started it,
+/// where warnings are the most that may appear.
 fn start_log(command: Option<&str>) {
     use tracing_subscriber::util::SubscriberInitExt as _;
     use tracing_subscriber::{

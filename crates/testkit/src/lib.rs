@@ -1,6 +1,6 @@
-//! What tests stand on: a hermetic environment with the scripted provider and an OpenCode. As a rule that is a fake,
-//! which works as the real one does but starts in milliseconds, or does what the real one cannot be made to do; the
-//! real one is there for what only it can show.
+//! The environment of tests: hermetic, with the scripted provider and an OpenCode. As a rule that is a fake, which
+//! works as the real one does but starts in milliseconds, or does what the real one cannot be made to do; the real one
+//! is there for what only it can show.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 

@@ -1,8 +1,8 @@
 //! Directories for the files of one test: removed when the test has passed, kept and named when it has failed.
 //!
-//! All directories of a test process stand below one of its own, `<executable>-<pid>` in `SHUNTYARD_TEST_DIR` or else in
-//! `<build directory>/tmp`. A directory that a static holds is never dropped, so a process first removes what dead processes have left: everything of
-//! its own executable, and of others what no failure has marked.
+//! All directories of a test process are below one of its own, `<executable>-<pid>` in `SHUNTYARD_TEST_DIR` or else in
+//! `<build directory>/tmp`. A directory that a static holds is never dropped, so a process first removes what dead
+//! processes have left: everything of its own executable, and of other executables what no failure has marked.
 
 use shuntyard_host::process::ProcessIdentity;
 use std::{

@@ -19,7 +19,7 @@ const THINKS: Duration = Duration::from_secs(12);
 #[derive(Debug)]
 struct Taken {
     resident: f64,
-    /// With what is shared divided among those who share it.
+    /// Shared memory is divided among the processes that share it.
     proportional: f64,
     processes: usize,
     processor: f64,

@@ -15,7 +15,7 @@ pub struct Watch {
     pub resident: f64,
     pub proportional: f64,
     pub processes: usize,
-    /// The newest that was seen of each process, also of those that are gone.
+    /// The newest value of each process, also of those that are gone.
     times: BTreeMap<u32, Duration>,
     /// Those of the last sample.
     before: BTreeSet<u32>,

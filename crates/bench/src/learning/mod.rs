@@ -67,7 +67,7 @@ fn stated(config: &Config, chooser: &Chooser, limits: &mut Limits) {
     limits.hold("learned, trying: cost, median of the draws", cost, MOST_COST, "%");
 }
 
-/// How fast it notices that a provider has changed something.
+/// How fast the policy detects that a provider has changed something.
 fn changed(config: &Config, chooser: &Chooser) {
     let world = World::stated(config, Change::Silent);
     let tasks = tasks(&world, SEED);

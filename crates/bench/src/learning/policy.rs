@@ -1,4 +1,4 @@
-//! Who gets a task: the ways of choosing that are compared.
+//! Which tier gets a task: the policies that are compared.
 
 use super::world::{Kind, TIERS};
 use shuntyard_core::{
@@ -56,7 +56,7 @@ impl Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Meant,
-    /// To learn about it.
+    /// To gain experience with it.
     Tried,
 }
 
@@ -89,7 +89,7 @@ impl Chooser {
         &self.config.tier_order[place]
     }
 
-    /// The place of a tier, and whether it was chosen only to learn about it.
+    /// The index of a tier, and whether it was chosen only to gain experience with it.
     pub fn choose(&self, policy: Policy, moment: &Moment<'_>) -> (usize, Choice) {
         match policy {
             Policy::Oracle => (moment.kind.oracle(moment.half), Choice::Meant),

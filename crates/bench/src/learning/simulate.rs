@@ -17,7 +17,7 @@ const BEGIN: i64 = 2900 * WEEK;
 /// The time is evaluated in so many parts.
 pub const PARTS: usize = 6;
 
-/// What came of a policy.
+/// The result of a policy.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     pub successes: u32,

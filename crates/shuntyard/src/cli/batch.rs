@@ -1,4 +1,5 @@
-//! `shuntyard dispatch` with several models: who is asked, what is shown meanwhile, and the sections of the result.
+//! `shuntyard dispatch` with several models: which ones are asked, what is shown meanwhile, and the sections of the
+//! result.
 
 use super::{
     dispatch::cancel_on_signal,
@@ -323,7 +324,7 @@ fn cost(usd: f64, known: bool) -> String {
     }
 }
 
-/// Who has answered and who is waited for, on a terminal.
+/// Which models have answered and which are waited for, on a terminal.
 pub struct Board {
     bar: ProgressBar,
     all: usize,

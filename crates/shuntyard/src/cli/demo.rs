@@ -90,8 +90,8 @@ fn failure(error: DemoError) -> Failure {
     }
 }
 
-/// The first signal ends the demo cleanly; a second one ends this process at once, and what it started
-/// notices that and ends as well.
+/// The first signal ends the demo cleanly; a second one ends this process at once, and the processes that it started
+/// notice that and end as well.
 fn cancel_on_signal() -> CancellationToken {
     use tokio::signal::unix::{SignalKind, signal};
     let cancel = CancellationToken::new();

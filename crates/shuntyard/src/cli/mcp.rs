@@ -41,7 +41,7 @@ pub struct McpArgs {
 
 pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     if crate::inside::is_managed() {
-        // Work that was handed over could hand itself on without end.
+        // A delegated agent with these tools could delegate again without end.
         let hint = "the tools are for whoever leads: an OpenCode that you started yourself, or another client";
         return Err(Failure::refused("a managed OpenCode server gets no tools to hand work on", hint));
     }

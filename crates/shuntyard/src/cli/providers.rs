@@ -1,4 +1,4 @@
-//! `shuntyard providers`: who there is, and whether they answer.
+//! `shuntyard providers`: which providers there are, and whether they answer.
 
 use super::{Global, dispatch::cancel_on_signal, input, progress::Display};
 use crate::{
@@ -83,7 +83,7 @@ fn concerns(target: &str, provider: &str) -> bool {
     target.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Forgets what stands against a provider and its models, or against all.
+/// Removes the cooldowns and the recorded health of a provider and its models, or of all.
 async fn forget(context: &Context, provider: Option<&str>) -> Result<(), Failure> {
     let now = now_micros();
     let is_meant = |target: &str| provider.is_none_or(|provider| concerns(target, provider));

@@ -36,7 +36,8 @@ pub fn run(args: &WorkArgs) -> Result<ExitCode, Failure> {
     detach_self().map_err(|error| Failure::unavailable("host", error, "see the task's log"))?;
     super::block_on(async {
         let mut settings = Settings::load(&Overrides::default())?;
-        // The keeper of a server that this worker starts serves others too, and must not be taken for a part of it.
+        // The keeper of a server that this worker starts serves other processes too, and must not be taken for a part
+        // of it.
         settings.environment.remove(WORKER_MARK);
         let context = settings.into_context_with(args.store.clone()).await?;
         match work(&context, &args.task, args.epoch).await {

@@ -15,7 +15,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Fine,
-    /// The call, or the work that it stands for, did not succeed.
+    /// The call, or its work, did not succeed.
     Failed,
 }
 

@@ -37,7 +37,7 @@ pub struct Server {
     yard: Yard,
     tools: Toolset,
     closing: CancellationToken,
-    /// The jobs that calls of this session stand for, once they have begun: a call that is withdrawn ends its job.
+    /// The jobs that calls of this session have begun: a call that is withdrawn ends its job.
     calls: Arc<Mutex<HashMap<RequestId, Option<String>>>>,
 }
 
@@ -96,7 +96,7 @@ impl Server {
         self.calls().insert(request.id.clone(), None);
         let response = self.answered_by_job(kind, arguments, caller, request).await;
         if !request.ct.is_cancelled() {
-            // Otherwise the notice of the withdrawal may still be on its way to here.
+            // Otherwise the notice of the withdrawal may still be in transit.
             self.calls().remove(&request.id);
         }
         response
@@ -122,7 +122,7 @@ impl Server {
         Ok(result_of(dispatch::finish(&self.yard, caller, &order, &id).await?).into())
     }
 
-    /// Notes which job a call stands for. Not when the call was withdrawn meanwhile.
+    /// Notes which job a call has begun. Not when the call was withdrawn meanwhile.
     fn stands_for(&self, request: &RequestId, job: &str) -> bool {
         self.calls().get_mut(request).is_some_and(|noted| {
             *noted = Some(job.to_owned());
@@ -164,8 +164,7 @@ impl ServerHandler for Server {
         Ok(self.call(&call.name, &call.arguments.unwrap_or_default(), &request).await)
     }
 
-    /// A call whose arguments are not even an object is none to the protocol, and would be refused where no model
-    /// sees it.
+    /// The protocol does not accept a call whose arguments are no object, and would refuse it where no model sees it.
     async fn on_custom_request(
         &self,
         custom: CustomRequest,

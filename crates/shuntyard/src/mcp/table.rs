@@ -16,7 +16,7 @@ pub fn markdown(found: &Value) -> String {
     let Value::Object(fields) = found else { return one_line(&found.to_string(), 2000) };
     let view = fields.get("view").and_then(Value::as_str).unwrap_or("list");
     let only: &[&str] = if view == "tasks" { &OF_TASKS } else { &[] };
-    // A view that is one thing stands as an object under its name.
+    // A view that is one thing is an object under its name.
     let inner = fields.get(view).and_then(Value::as_object).unwrap_or(fields);
     let mut first = view.to_owned();
     let mut lines = Vec::new();
@@ -97,7 +97,7 @@ fn plain(value: &Value, most: usize) -> String {
     one_line(&text, most)
 }
 
-/// In a list inside a cell, a thing that has a name stands for itself by it.
+/// In a list inside a cell, a thing that has a name is shown by it.
 fn named(item: &Value) -> &Value {
     item.get("name").unwrap_or(item)
 }

@@ -1,4 +1,4 @@
-//! How a job stands, in words for a model. The first line always has the id and the state.
+//! The state of a job as text for a model. The first line always has the id and the state.
 
 use jiff::Timestamp;
 use serde_json::Value;

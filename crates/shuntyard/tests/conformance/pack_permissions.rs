@@ -1,5 +1,5 @@
-//! The permission evaluator against the real OpenCode: a scripted model makes calls, and what becomes of each of them
-//! is compared with the evaluator's result for the same agent file.
+//! The permission evaluator against the real OpenCode: a scripted model makes calls, and the outcome of each of them is
+//! compared with the evaluator's result for the same agent file.
 
 use crate::{NO_MEMORY, own_env};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ const TOOLS: [&str; 9] = ["bash", "edit", "glob", "grep", "read", "task", "todow
 /// Calls in one step, which OpenCode makes at the same time.
 const AT_ONCE: usize = 10;
 
-/// One call of a tool, what it asks for in turn, and what must become of it.
+/// One call of a tool, what it asks for in turn, and its expected outcome.
 struct Row {
     tool: &'static str,
     arguments: Value,

@@ -1,4 +1,4 @@
-//! Whether a provider answers: asked with a tiny prompt or learned from work, remembered for all, and forgotten.
+//! Whether a provider answers: asked with a tiny prompt or known from work, remembered for all, and forgotten.
 
 use crate::yard::{Key, Yard, attempts, plain};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn a_check_asks_once_tells_by_its_exit_code_and_is_remembered() {
         assert_eq!((&first["exit"], &first["source"]), (&json!(code), &json!("probe")), "{provider}");
         assert_eq!(asked(provider), requests, "{provider}");
         let second = check(yard, code, &[provider]);
-        // That there is no key is seen without asking, and a login may follow at once.
+        // A missing key is found without a request, and a login may follow at once.
         let kept = provider != "nokey";
         assert_eq!((&second["status"], &second["cached"]), (&json!(status), &json!(kept)), "{provider}: {second:#}");
         assert_eq!(second["cost_usd"], 0.0, "{provider}");

@@ -155,7 +155,7 @@ fn what_is_reported_as_spent_is_what_the_providers_have_on_their_books() {
             rows.iter().map(|(name, cost, tries, tokens)| format!("{name},{},{tries},{tokens}", usd(*cost))).collect();
         assert_eq!(shown, written, "by {by}");
     }
-    // A recorded amount stands beside them, under the name of its batch as well.
+    // A recorded amount is listed beside them, under the name of its batch as well.
     done(env, &["record", "teller", "--cost", "0.000000001", "--requests", "3", "--batch", "night, \"one\""]);
     assert_eq!(rows(env, "batch"), [("night, \"one\"".to_owned(), Nano(1), 3, 0)]);
     let csv = env.run(&["budget", "report", "--by", "batch", "--csv"]);
@@ -496,7 +496,7 @@ fn a_line_is_announced_once_and_all_of_it_together_can_be_closed() {
         assert!(refused.stdout.contains("nothing may be spent: overall has used 96 % of $100.0000"));
     }
     assert_eq!(yard.asked("quiet"), before);
-    // Also who was only refused has seen it, and the log has it once.
+    // A refused dispatch announces the line too, and the log has it once.
     assert_eq!(events(env, "budget.alert", "overall").len(), 1, "a refusal announces the line as well");
     budget(env, &["check", "quiet"]).expect_code(2);
     yard.dispatch(&["--over-budget", "-m", "quiet/m", "hello"]).expect_ok();

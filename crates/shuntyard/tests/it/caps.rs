@@ -1,5 +1,5 @@
-//! What one dispatch may cost is held while it works, and what tasks and batches may cost holds for all that is
-//! charged to them.
+//! The limit of one dispatch holds while it works, and the limits of tasks and batches hold for all that is charged to
+//! them.
 
 use crate::{
     NO_MEMORY,

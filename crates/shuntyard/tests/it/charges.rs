@@ -1,4 +1,4 @@
-//! Who pays: tasks and batches fill the limit of their tier, a limit leads to what is cheaper and to nothing else, and
+//! Charges: tasks and batches fill the limit of their tier, a limit leads to what is cheaper and to nothing else, and
 //! what is used has a rate with and without a limit.
 
 use crate::{
@@ -158,7 +158,7 @@ fn a_limit_leads_to_what_is_cheaper_and_to_nothing_else() {
     let kept = yard.dispatch(&["--tier", "top", "--batch", "bb", "--critical", &hello]).expect_ok();
     assert_eq!(tiers(&kept), ("dear/m".into(), json!("top"), Value::Null));
 
-    // The provider of the top tier is used up: the next cheaper tier works, and not the dearest of all.
+    // The provider of the top tier is used up: the next cheaper tier works, and not the most expensive of all.
     for provider in ["dear", "plain", "cheap"] {
         budget(&yard, &["configure", provider, "--daily-budget", "10"]);
     }

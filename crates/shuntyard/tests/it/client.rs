@@ -16,7 +16,7 @@ struct Station {
     hub: EventHub,
 }
 
-/// The shared environment's managed server, spoken to directly.
+/// The shared environment's managed server, accessed directly.
 async fn station() -> Station {
     env().dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
     let server = &env().servers()[0];

@@ -182,7 +182,7 @@ fn what_the_limits_have_no_room_for_is_refused_before_the_first_call() {
     yard.env.run(&["budget", "configure", "hall", "--daily-budget", "5"]).expect_code(0);
     council(&yard, &poor, &["--rounds", "1", "hello"]).expect_code(0);
     assert!(yard.asked("hall") >= 2);
-    // What is used up is refused to all, and not to who goes on past it.
+    // A used-up limit refuses every council, except one with `--over-budget`.
     yard.env.run(&["budget", "configure", "hall", "--daily-budget", "0.001"]).expect_code(0);
     for flags in [&["--rounds", "1"][..], &["--rounds", "1", "--critical"]] {
         council(&yard, &poor, &[flags, &["hello"]].concat()).expect_code(3).expect_class("budget_refused");

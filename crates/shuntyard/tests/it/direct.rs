@@ -225,7 +225,7 @@ fn the_direct_way_is_refused_where_it_would_be_another_request() {
     assert_eq!(yard.asked_for("line", &key), 1);
     assert_eq!((yard.asked("packaged"), yard.asked("varied"), theirs.ledger().entries.len()), (0, 0, 0));
     assert!(!std::path::Path::new(&plugged).join("it-ran").exists(), "the plugin has run");
-    // What OpenCode would send without a key is not sent here either: it goes its way.
+    // What OpenCode would send without a key is not sent directly either: it goes through OpenCode.
     let report = yard.ask(&["keyless/m", "line/m"], &["hello"]);
     assert_eq!(report.json()["results"][1]["via"], "direct");
 }

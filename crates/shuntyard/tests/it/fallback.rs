@@ -1,4 +1,4 @@
-//! What happens when a model fails: who is asked next, who is not, and what is remembered of it.
+//! What happens when a model fails: which one is asked next, which is not, and what is remembered of it.
 
 use crate::yard::{Key, Yard, attempts, events, plain, record_of, trace};
 use serde_json::{Value, json};

@@ -93,7 +93,7 @@ fn a_project_configuration_that_cannot_be_read_is_named_never_quoted_and_read_ag
     let secret = "plain-words-that-are-a-key";
     let broken = format!("{{\"provider\": {{\"scripted\": {{\"options\": {{\"apiKey\": \"{secret}\"");
     let fine = "{\"model\": \"scripted/alpha\"}";
-    // Broken at the first sight of the directory, after it was fine, and in another way.
+    // Broken at the first read of the directory, after it was fine, and in another way.
     for (text, fault) in [(broken.as_str(), "at line 1"), (fine, ""), ("{\"model\": 5}", "model: Expected string")] {
         std::fs::write(&file, text).expect("written");
         let outcome = env.dispatch(&["-m", "scripted/alpha", "hi"]);

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"score":{"type":"number"}},"required":["score"]}"#;
 
-/// Each test has kinds of tasks of its own, because what one learns of a kind leads all.
+/// Each test has kinds of tasks of its own, because the experience of one test leads all others with that kind.
 const TABLES: &str = r#"
 tier_order = ["haiku", "sonnet", "opus"]
 [tiers]

@@ -48,7 +48,7 @@ fn task(env: &TestEnv, id: &str) -> Value {
     env.run(&["task", "show", id, "--json"]).expect_code(0).json()
 }
 
-/// A store that comes to a line after another one has claimed it does not take it up.
+/// A store that reads a line after another one has claimed it does not adopt it.
 fn known(env: &TestEnv, id: &str) -> Option<Value> {
     let shown = env.run(&["task", "show", id, "--json"]);
     (shown.code == Some(0)).then(|| shown.json())

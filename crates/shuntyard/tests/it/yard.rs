@@ -1,5 +1,5 @@
-//! An environment with several providers, each a scripted one of its own that wants its own key. Where the key
-//! is decides how OpenCode comes to know the provider.
+//! An environment with several providers, each a scripted one of its own that wants its own key. The place of the key
+//! decides how OpenCode finds the provider.
 
 use crate::own_env;
 use serde_json::{Map, Value, json};

@@ -44,7 +44,7 @@ pub enum Serving {
     Html,
     /// Connections are accepted and nothing is ever answered.
     Wedged,
-    /// Good until a prompt was accepted, then wedged; open event streams fall silent too.
+    /// Good until a prompt was accepted, then wedged; open event streams send nothing either.
     WedgesAfterPrompt,
     /// Soon after a prompt was accepted, the listener and all connections are closed.
     DiesAfterPrompt,
@@ -52,7 +52,7 @@ pub enum Serving {
     Unauthorized,
 }
 
-/// What becomes of a prompt.
+/// The outcome of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Run {
     /// The provider of the configuration answers, and tools are executed. Only a process has what this takes.

@@ -82,7 +82,7 @@ pub async fn run(global: &Global, args: &CreateArgs) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that can be seen to be wrong before anything is written.
+/// Checks everything that can be wrong before anything is written.
 async fn refuse(context: &Context, args: &CreateArgs) -> Result<(), Failure> {
     if context.store.batches().await?.iter().any(|batch| batch.name == args.name) {
         return Err(there(&args.name));

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 const MEAN_DAYS: u32 = 7;
 const NO_LIMIT: &str = "no limit";
 
-/// One row: who uses what, since when, and what is left of it.
+/// One row: the limit, its use since when, and what is left of it.
 struct Use {
     key: Key,
     unit: Unit,

@@ -12,7 +12,7 @@ use std::time::Duration;
 const WIDTH: usize = 78;
 const INDENT: usize = 12;
 
-/// What a stage was asked, where it went and why, and what came of it.
+/// The prompt of a stage, its model, the reason for it, and the result.
 pub fn narrate(report: &StageReport) -> Vec<String> {
     let dispatch = &report.dispatch;
     let mut lines = Vec::new();

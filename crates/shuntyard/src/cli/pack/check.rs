@@ -29,7 +29,7 @@ pub struct CheckArgs {
     at: Where,
 }
 
-/// Files that are judged together: who may call whom is decided among them.
+/// Files that are judged together: which agent may call which is decided among them.
 #[derive(Debug, Default)]
 struct Checked {
     files: usize,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub enum Claim {
     /// One model is better than another.
     Better,
-    /// A dearer tier is no better than a cheaper one.
+    /// A more expensive tier is no better than a cheaper one.
     NoBetter,
     /// There are answers, and none of them was judged.
     Unproven,
@@ -109,7 +109,7 @@ fn better(config: &Config, tallies: &[Tally], now: i64) -> Said {
     Some((Claim::Better, says, numbers))
 }
 
-/// The dearest tier that a cheaper one makes superfluous.
+/// The most expensive tier that a cheaper one makes superfluous.
 fn no_better(config: &Config, tallies: &[Tally], now: i64) -> Said {
     let (settings, least) = (&config.patterns, u64::from(config.patterns.samples));
     let tiers = bounds(tallies, |tallies| by_tier(tallies, now, settings.half_life_micros()));

@@ -99,7 +99,7 @@ fn clock(context: &Context) -> Result<DayClock, Failure> {
     day_clock(context).map_err(|error| Failure::configuration(format!("[budget]: {error}")))
 }
 
-/// How experience comes about, for those who have none.
+/// How to record the first outcomes, for users without any.
 fn tell_how_to_begin() {
     ui::note(
         "every dispatch is remembered by itself; to enter one: \

@@ -43,7 +43,7 @@ pub struct Advice {
     recommendation: Recommendation,
     /// The model itself, or the one with the best record in the tier.
     model: Option<String>,
-    /// Where routing goes by it, or why it stays with the table.
+    /// Where routing follows it, or why it stays with the table.
     routing: Result<Followed, String>,
 }
 

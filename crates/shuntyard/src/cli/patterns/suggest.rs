@@ -1,4 +1,4 @@
-//! Similar tasks of the past, and who did them well.
+//! Similar tasks of the past, and the models that did them well.
 
 use super::{super::input, Global, cells, clock, show, tell_how_to_begin};
 use crate::{
@@ -87,7 +87,7 @@ impl Similar {
     }
 }
 
-/// The same task with the same model and the same end is one group, which stands where its most similar one does.
+/// The same task with the same model and the same end is one group, at the position of its most similar task.
 fn gathered(found: Vec<OutcomeRecord>, limit: usize) -> Vec<Vec<OutcomeRecord>> {
     let is_same = |one: &NewOutcome, other: &NewOutcome| {
         (&one.text, &one.task_type, &one.tier, &one.model) == (&other.text, &other.task_type, &other.tier, &other.model)

@@ -107,7 +107,7 @@ pub async fn reset(global: &Global, args: &OrderArgs) -> Result<ExitCode, Failur
     told(global, &context, changed, &[]).await
 }
 
-/// Whom a cancelled task names.
+/// The user whom a cancelled task names.
 pub fn who(context: &Context) -> String {
     context.variable("USER").unwrap_or("a person").to_owned()
 }

@@ -1,5 +1,5 @@
-//! `shuntyard task why`: what keeps a task where it is, who holds it, every transition with its time and reason, how
-//! the model of each attempt was chosen, and what was found.
+//! `shuntyard task why`: what blocks a task, its holder, every transition with its time and reason, how the model of
+//! each attempt was chosen, and what was found.
 
 use super::{document::Whole, explained, explained::Explained, log, show};
 use crate::{

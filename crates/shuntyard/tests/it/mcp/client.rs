@@ -14,7 +14,7 @@ use std::{
 /// No answer may take longer than this many seconds; the longest wait of a call is 45.
 const DEADLINE: Duration = Duration::from_secs(480);
 
-/// How often a wait is taken up again.
+/// How often a wait is repeated.
 const PATIENCE: usize = 6;
 
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Client {
     /// The result of a tool; an error of the protocol is a failure.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        // One wait is bounded, and a busy machine takes longer: a wait without a time of its own is taken up again.
+        // One wait is bounded, and a busy machine takes longer: a wait without a time of its own is repeated.
         let patient = tool == "task_await" && arguments.get("timeout").is_none();
         for _ in 0..PATIENCE {
             let mut call = json!({"name": tool, "arguments": arguments});

@@ -1,4 +1,4 @@
-//! What becomes of handed-over work when processes die, and workflows that outlive them.
+//! Queued work when processes die, and workflows that outlive them.
 
 use crate::{
     mcp::{client::Client, own_env},

@@ -1,5 +1,5 @@
-//! Workers: who takes a message, on which model, and in which order. What a model was really asked is read from the
-//! provider's ledger.
+//! Workers: which one takes a message, on which model, and in which order. The model that was really asked is read from
+//! the provider's ledger.
 
 use crate::mcp::{
     client::{Client, expect_refusal, text},
@@ -145,7 +145,7 @@ fn a_worker_is_used_again_only_when_nothing_has_changed() {
     assert!(started["notes"].to_string().contains("its conversation is resumed"), "{started:#}");
     let resumed = ended(&mut client, &started);
     assert_eq!((&resumed["worker"], &resumed["sessionId"]), (&first["worker"], &first["sessionId"]), "{resumed:#}");
-    // Its profile means another model now.
+    // Its profile has another model now.
     env.write_config("[profiles]\ncoder = \"scripted/alpha\"\ndocs = \"scripted/beta\"\n");
     drop(client);
     let mut client = Client::start(&env, &["--tools", "tasks"]);

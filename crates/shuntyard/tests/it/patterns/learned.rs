@@ -1,4 +1,4 @@
-//! What was learned changes who is asked: only with proof below the table's tier, never for a hard task below the
+//! Experience changes which model is asked: only with proof below the table's tier, never for a hard task below the
 //! strongest, and not at all when that is switched off.
 
 use super::{asked_model, only, yard};
@@ -51,7 +51,7 @@ pub(super) fn enter(outcome: &NewOutcome, times: usize) {
     assert_eq!(new, u64::try_from(times).expect("a few"));
 }
 
-/// Who is asked for such a task and why, which a dispatch and a question agree on.
+/// The model for such a task and the reason, which a dispatch and `route` agree on.
 #[track_caller]
 fn led_to(variables: &[(&str, &str)], task_type: &str, text: &str) -> (String, String, Value) {
     let yard = yard();
@@ -64,7 +64,7 @@ fn led_to(variables: &[(&str, &str)], task_type: &str, text: &str) -> (String, S
     assert_eq!(decided["ref"], model, "a question is told the same\n{decided:#}");
     let kept = only(&yard.env, &report);
     assert_eq!((kept.model.as_str(), kept.task_type.as_str()), (model.as_str(), task_type));
-    // The dispatch in between has taught as well, so numbers may differ; who is spoken of does not.
+    // The dispatch in between was recorded as well, so numbers may differ; whether experience decided does not.
     assert_eq!(said(&decided).is_empty(), said(&report["route"]).is_empty());
     (model, said(&report["route"]), report)
 }

@@ -1,4 +1,4 @@
-//! What is kept of a dispatch that answered: what was asked, who did it, what it cost, where, and which words.
+//! What is kept of a dispatch that answered: the request, the model, the cost, the directory, and which words.
 
 use super::{SCHEMA, only, yard};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Commands in place: what they start ends with them, and what they print is theirs alone.
+//! Commands in place: the processes that they start end with them, and only their own output is theirs.
 
 use crate::queue::{Place, place::text};
 use std::path::Path;
@@ -8,7 +8,7 @@ fn what_a_command_leaves_running_is_ended_with_it() {
     let place = Place::new("place-left");
     let _supervisor = place.supervise();
     let left = place.file("left");
-    // In a session of its own, so that only its ancestry shows whose it was.
+    // In a session of its own, so that only its ancestry shows which command started it.
     let up = format!("while [ ! -s {} ]; do :; done", left.display());
     let id = place.add(&format!("setsid sh -c 'echo $$ > {}; exec sleep 300' & {up}", left.display()), &[]);
     place.wait_for_phase(&id, "done");

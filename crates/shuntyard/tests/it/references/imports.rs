@@ -1,5 +1,5 @@
 //! Which file of a crate imports which, read from its text: `use` declarations and paths in the code. A name that a
-//! module only passes on (`pub use`) leads to the file that defines it, and `#[cfg(test)]` items do not count.
+//! module only re-exports (`pub use`) leads to the file that defines it, and `#[cfg(test)]` items do not count.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ struct Module {
     children: BTreeSet<String>,
     /// What is defined here, by name.
     items: BTreeSet<String>,
-    /// Names of `use` declarations, with the paths that they stand for.
+    /// Names of `use` declarations, with their paths.
     imports: BTreeMap<String, Vec<String>>,
     globs: Vec<Vec<String>>,
     /// Paths that this file needs something of.
@@ -34,7 +34,7 @@ impl Imports {
         let mut modules = BTreeMap::new();
         let mut open: Vec<ModulePath> = vec![Vec::new()];
         while let Some(path) = open.pop() {
-            // A module without a file of its own stands inside its parent.
+            // A module without a file of its own is inside its parent.
             let Some(module) = all.remove(&path) else { continue };
             open.extend(module.children.iter().map(|child| [path.as_slice(), std::slice::from_ref(child)].concat()));
             modules.insert(path, module);
@@ -198,7 +198,7 @@ fn read_module(text: &str) -> Module {
                 at += 2;
             }
             used.insert(word.to_owned());
-            // `pub(in path)` names who may see it, and needs nothing.
+            // `pub(in path)` restricts visibility, and needs nothing.
             if begin == 0 || words[begin - 1] != "in" {
                 module.needs.push(path);
             }

@@ -1,4 +1,4 @@
-//! What becomes of the branches of roles, and what the store knows of their tasks.
+//! The branches of roles after a run, and the content of the store about their tasks.
 
 use super::{RUN, TASK, branches, git, ground, implements, outcomes, plan_one, run, text, validates, write};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Work that is handed over as a pull request, with a `gh` that writes down what it was asked.
+//! Work that is delivered as a pull request, with a `gh` that records its calls.
 
 use super::{RUN, TASK, branches, carried_out, git, ground, plan_one, run, task, text, write};
 use shuntyard_testkit::script;

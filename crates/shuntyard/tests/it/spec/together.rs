@@ -1,4 +1,4 @@
-//! Units that may run at the same time do: each waits for the other, which only ends when both are at work.
+//! Units that may run at the same time do: each waits for the other, which only ends when both are running.
 
 use super::{bash, branches, git, ground, outcomes, plan_units, run};
 use shuntyard_scripted::Step;

@@ -25,8 +25,8 @@ const PLACES: [&str; 14] = [
     "performed",
 ];
 
-/// A file of the task's own. An agent may work twice on a task whose worker died; what may not happen twice is that
-/// its work is handed over.
+/// A file of the task's own. An agent may work twice on a task whose worker died; only the delivery of its work must
+/// not happen twice.
 const WORK: &str = "echo $SHUNTYARD_TASK > done-$SHUNTYARD_TASK.txt";
 
 /// What takes longer never ends.
@@ -72,7 +72,7 @@ fn death_at_every_place_loses_nothing_and_repeats_nothing() {
 #[test]
 fn death_at_every_place_of_a_command_in_place_loses_nothing_and_repeats_nothing() {
     let yard = Yard::new("places-in-place");
-    // What became of a command whose worker died while it ran is not known.
+    // The result of a command whose worker died while it ran is unknown.
     let places = [
         ("claim", "done"),
         ("claimed", "done"),

@@ -1,5 +1,5 @@
 //! A disk that is full at some write, in the supervisor and in everything that it starts: an error, and nothing is lost
-//! or done twice. A limit of the size of files stands for the disk, because every user may set one.
+//! or done twice. A limit of the size of files simulates the disk, because every user may set one.
 
 use crate::supervise::Yard;
 use shuntyard_testkit::{eventually, rounds};

@@ -47,8 +47,8 @@ impl Hub {
         std::fs::write(self.directory.join(file), format!("{state}\n")).expect("a file");
     }
 
-    /// What the service reports from now on about pull request `which`: empty for all, or `-NUMBER`, or `-NUMBER.HEAD`.
-    /// In the shapes of `gh pr view --json`; `HEAD` stands for the head as it is then.
+    /// Sets what the service reports from now on about pull request `which`: empty for all, or `-NUMBER`, or
+    /// `-NUMBER.HEAD`. In the shapes of `gh pr view --json`; `HEAD` is replaced by the head as it is then.
     pub fn say(&self, which: &str, changes: &Value) {
         let mut report = json!({
             "isDraft": false,

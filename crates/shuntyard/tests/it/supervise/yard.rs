@@ -34,7 +34,7 @@ pub struct Yard {
     users: Users,
 }
 
-/// Who acts in the user's checkout.
+/// How a test uses the user's checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Users {
     /// The one test, while nothing runs; otherwise within [`Yard::as_user`].
@@ -171,7 +171,7 @@ impl Yard {
         assert_eq!(different(), [""; 0], "the user's checkout was changed");
     }
 
-    /// Every task that is done, whatever became of the others, verifies in a fresh clone of what was delivered.
+    /// Every task that is done, whatever the state of the other tasks, verifies in a fresh clone of what was delivered.
     fn expect_delivered_is_verified(&self, tasks: &[Value]) {
         for task in tasks {
             let commands: Vec<&str> =
