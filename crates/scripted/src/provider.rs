@@ -1,4 +1,4 @@
-//! The handle on a running provider: what tests and the demo hold.
+//! The handle on a running provider, which tests and the demo hold.
 //!
 //! Dropping it ends its answers; [`Provider::shutdown`] also waits for them.
 

@@ -1,6 +1,6 @@
 //! From a step to what goes over the wire, as a list of actions.
 //!
-//! This is a pure function of the step and the request; `body` carries the actions out.
+//! This is a pure function of the step and the request; `body` executes the actions.
 
 use crate::{
     openai::{self, Envelope, Request, Said},

@@ -1,7 +1,7 @@
 //! Which step answers which request.
 //!
-//! Invariant: a step is handed out once. A script that has run out keeps matching, so that the
-//! requests of its key can still be counted.
+//! Invariant: a step is used once. A script without further steps keeps matching, so that the requests of its key can
+//! still be counted.
 
 use crate::{actor::Actor, openai::Said, step::Step};
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl Scripts {
         self.models.keys()
     }
 
-    /// The last user message is asked first: a long conversation still holds the keys of its past.
+    /// The last user message is searched first: a long conversation still holds the keys of its past.
     pub fn find(&self, model: &str, messages: &[Said]) -> Matched {
         let recent = last_user_text(messages);
         let key = self.longest_key(|key| recent.contains(key)).or_else(|| {

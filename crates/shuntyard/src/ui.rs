@@ -53,7 +53,7 @@ pub fn json_line(value: &impl Serialize) {
 /// A piece of an answer, as it arrives.
 pub fn piece(text: &str) {
     print!("{text}");
-    // A broken pipe ends the showing, not the run.
+    // A broken pipe ends the output, not the run.
     drop(std::io::stdout().flush());
 }
 

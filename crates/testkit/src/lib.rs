@@ -47,7 +47,8 @@ pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() ->
             return;
         }
         assert!(Instant::now() < deadline, "did not happen within {patience:?}: {what}");
-        // A condition that starts a process takes a processor from the work that it waits for, so it is asked less often.
+        // A condition that starts a process takes a processor from the work that it waits for, so it is checked less
+        // often.
         std::thread::sleep((began.elapsed() * 4).clamp(Duration::from_millis(15), Duration::from_millis(400)));
     }
 }

@@ -1,5 +1,5 @@
-//! Ten agents at once through the real OpenCode: under the supervisor, which has one server for all of them, and as
-//! ten processes of `opencode run`. The scripted model takes a while, so that all ten are at it at the same time.
+//! Ten agents at once through the real OpenCode: under the supervisor, which has one server for all of them, and as ten
+//! processes of `opencode run`. The scripted model takes a while, so that all ten run at the same time.
 
 mod apart;
 mod together;

@@ -41,7 +41,7 @@ pub fn run(env: &TestEnv) -> Taken {
     }
     watch.look();
     let (after, took) = (watch.processor(), began.elapsed());
-    // A server is still busy with itself for a while after its start; only what it takes at its quietest is not work.
+    // A server is still busy with itself for a while after its start; only its lowest use is not work.
     let idle = before_work.min(idle(&mut watch));
     let tasks = tasks(env);
     let done = tasks["tasks"].as_array().map_or(0, |tasks| tasks.iter().filter(|task| task["phase"] == "done").count());

@@ -1,4 +1,5 @@
-//! What learning brings: the real recommendation beside simpler policies, in worlds where the truth is known.
+//! The benefit of recorded outcomes: the real recommendation beside simpler policies, in worlds where the truth is
+//! known.
 
 mod generator;
 mod policy;

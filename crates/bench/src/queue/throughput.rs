@@ -59,7 +59,7 @@ fn pueues(pueue: &Pueue) -> Duration {
     pueue.run(&["start"]);
     let mut ended = None;
     eventually("pueue to be done", PATIENCE, || {
-        // To be asked costs it something.
+        // A status call costs it something.
         std::thread::sleep(Duration::from_millis(500));
         ended = pueue.ended();
         ended.is_some()

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Of each kind, alternating. The fastest of them counts: what else the disk is doing makes any of them ten times slower,
+/// Of each kind, alternating. The fastest of them counts: other load on the disk makes any of them ten times slower,
 /// and none faster.
 const RUNS: usize = 4;
 /// How much longer than `git worktree add` a workspace may take, which has refs and a configuration of its own.

@@ -66,7 +66,7 @@ pub fn image(path: &Path) -> Result<Image, Failure> {
     Ok(Image { name, mime, bytes })
 }
 
-/// The directory as an absolute path. One that is not there is left as it is, to be refused by name.
+/// The directory as an absolute path. A missing one is returned as it is, to be refused by name.
 pub fn directory(path: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     let path = match path {
         Some(path) => path.clone(),

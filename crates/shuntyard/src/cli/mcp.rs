@@ -54,7 +54,7 @@ pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     let fence = Fence::around(&directory)
         .map_err(|error| Failure::usage(format!("{}: {error}", directory.display()), "name one with --directory"))?;
     let mut settings = global.settings()?;
-    // Not for the processes that are started from here.
+    // The processes that are started from here must not inherit it.
     let token = settings.environment.remove(token::VARIABLE).filter(|token| !token.is_empty());
     let context = Arc::new(settings.into_context().await?);
     let stop = CancellationToken::new();
@@ -122,7 +122,7 @@ async fn over_http(
     served.map_err(|error| Failure::unavailable("host", error, "start it again"))
 }
 
-/// An address of this machine that no other can reach.
+/// A loopback address, which no other machine can reach.
 fn loopback(text: &str) -> Result<SocketAddr, Failure> {
     let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let address: SocketAddr = numeric.as_deref().unwrap_or(text).parse().map_err(|_| {

@@ -19,7 +19,7 @@ pub struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The arguments just as a supervisor gives them; for anything else there is the parser of all commands.
+    /// Parses the arguments exactly as a supervisor gives them; the parser of all commands handles everything else.
     pub fn of_supervisor(args: impl Iterator<Item = OsString>) -> Option<Self> {
         let args: Vec<OsString> = args.take(5).collect();
         let [command, store, task, epoch] = args.as_slice() else { return None };

@@ -43,7 +43,7 @@ pub fn markdown(found: &Value) -> String {
     lines.join("\n")
 }
 
-/// `only`: the columns that are shown, when not all of them are worth it.
+/// `only`: the columns that are shown, when not all of them are useful.
 fn rows_of(rows: &[Value], only: &[&str]) -> Vec<String> {
     let rows: Vec<&Map<String, Value>> = rows.iter().filter_map(Value::as_object).collect();
     let columns = columns(&rows, only);

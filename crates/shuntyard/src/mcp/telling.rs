@@ -90,7 +90,7 @@ pub fn remarks(view: &JobView) -> Vec<String> {
     full.into_iter().chain(warnings).collect()
 }
 
-/// What can be done about a job that is not over.
+/// The possible actions on a job that is not over.
 fn next(view: &JobView) -> Option<String> {
     let id = &view.id;
     match (view.status.as_str(), view.over) {
@@ -102,7 +102,7 @@ fn next(view: &JobView) -> Option<String> {
     }
 }
 
-/// What is known right after a start.
+/// The text right after a start.
 pub fn started(started: &Started) -> String {
     let Started { id, status, .. } = started;
     let line = match started.position {

@@ -58,7 +58,7 @@ impl Form {
         }
     }
 
-    /// What an unknown one is like can only be guessed.
+    /// The form of a name; an unknown name can only be guessed.
     pub fn named(name: &str) -> Self {
         if name == Self::V2.as_str() { Self::V2 } else { Self::V1 }
     }

@@ -1,5 +1,5 @@
-//! Several workspaces of one repository at once on one real OpenCode server. OpenCode takes them for one project, because
-//! they have the same first commit; sessions, settings and files stay apart all the same.
+//! Several workspaces of one repository at once on one real OpenCode server. OpenCode takes them for one project,
+//! because they have the same first commit; sessions, settings and files stay apart all the same.
 
 use crate::own_env;
 use serde_json::{Value, json};

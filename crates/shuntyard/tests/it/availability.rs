@@ -183,7 +183,7 @@ fn what_is_forgotten_keeps_nobody_away() {
     yard.env.run(&["providers", "forget", "forgotten"]).expect_code(0);
     found.push(("one", left("forgotten")));
     assert_eq!(routed(&yard, "failing"), "good/m", "only one was forgotten");
-    // What such a failure leaves behind is about the model; it is forgotten with its provider.
+    // The record of such a failure is about the model; it is forgotten with its provider.
     yard.env.run(&["providers", "forget", "failing"]).expect_code(0);
     found.push(("with its models", left("failing")));
     fail();

@@ -1,4 +1,4 @@
-//! The OpenCode client by itself on a real server, for what a dispatch refuses before it gets there.
+//! The OpenCode client by itself on a real server, for calls that a dispatch refuses before they get there.
 
 use crate::env;
 use serde_json::json;

@@ -253,7 +253,8 @@ fn an_interrupted_council_says_what_it_has_and_what_it_cost() {
     assert_settled(&yard.env);
 }
 
-/// A member that was named by a tier belongs to it like any other work for that tier; one that was named itself does not.
+/// A member that was named by a tier belongs to it like any other work for that tier; a member that was named itself
+/// does not.
 #[test]
 fn a_tier_pays_for_its_members_and_its_limit_holds_for_them() {
     let yard = yard("council-tier");

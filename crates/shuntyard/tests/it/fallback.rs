@@ -121,7 +121,7 @@ fn one_call_asks_on_until_a_model_answers_and_the_next_call_goes_straight_there(
         moves.map(|(from, to, trigger)| [json!(from), json!(to), json!(trigger)]).each_ref().map(|row| row.each_ref())
     );
 
-    // Another process knows what this one met.
+    // Another process knows the failure that this one met.
     let report = yard.dispatch(&["--tier", "mine", &key]).expect_ok();
     assert_eq!(report["text"], "at once");
     assert_eq!(attempts(&report), pairs(&[("inlogin/m", "ok")]));

@@ -176,7 +176,7 @@ fn an_interrupted_dispatch_aborts_its_run_and_says_so() {
 fn a_users_own_server_is_used_and_left_alone() {
     let env = own_env("named");
     env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
-    // Our own managed server plays the user's: another home knows only its address and password.
+    // Our own managed server replaces the user's: another home knows only its address and password.
     let server = one_server(&env);
     let id = server["id"].as_str().expect("an id");
     let password =

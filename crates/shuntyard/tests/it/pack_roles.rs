@@ -1,5 +1,5 @@
-//! Each role of the pack tries what it may not do, in the real OpenCode: to write where it has no business, to write by
-//! the shell, and to hand its work on.
+//! Each role of the pack tries what it may not do, in the real OpenCode: to write to forbidden files, to write by the
+//! shell, and to delegate its work.
 
 use crate::own_env;
 use serde_json::json;

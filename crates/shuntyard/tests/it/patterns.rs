@@ -1,4 +1,4 @@
-//! What dispatches teach: each leaves its outcomes behind, and they lead the ones that follow.
+//! Outcomes of dispatches: each is recorded, and they lead the dispatches that follow.
 
 mod explored;
 mod failed;

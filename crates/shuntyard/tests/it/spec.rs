@@ -140,7 +140,7 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// Each step as its task and what became of it.
+/// Each step as its task and its outcome.
 fn outcomes(report: &Value) -> Vec<String> {
     let units = report["units"].as_array().expect("units").iter();
     let roles = units.flat_map(|unit| unit["roles"].as_array().expect("roles"));

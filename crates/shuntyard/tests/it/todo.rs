@@ -1,4 +1,4 @@
-//! TODO.md of repositories that opted in: what a supervisor does with it by itself.
+//! TODO.md of repositories that opted in: the changes that a supervisor makes to it by itself.
 
 use crate::claims::{Pair, git};
 use jiff::Timestamp;

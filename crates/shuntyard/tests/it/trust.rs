@@ -1,4 +1,4 @@
-//! What a directory, another shell or another answer may not do to the choice of a model.
+//! Changes that a directory, another shell or another answer may not make to the choice of a model.
 
 use crate::yard::{Key, Yard, attempts, model, plain, with_models};
 use serde_json::json;

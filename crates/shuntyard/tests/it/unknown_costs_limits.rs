@@ -1,4 +1,4 @@
-//! The rules for costs that are not known, which are the same for every server: limits hold whatever is killed, and
+//! The rules for unknown costs, which are the same for every server: limits hold whichever process is killed, and
 //! estimates use the history.
 
 use crate::{

@@ -211,7 +211,7 @@ async fn a_server_can_wedge_after_a_prompt() {
     send(&fake, &session).await;
     let health = client().get(fake.url() + "/global/health").timeout(A_WHILE).send().await;
     assert!(health.unwrap_err().is_timeout());
-    // What was on its way may still arrive; then there are not even heartbeats.
+    // An event in transit may still arrive; then there are not even heartbeats.
     let quiet = async { while !stream.is_silent().await {} };
     tokio::time::timeout(SOON, quiet).await.unwrap();
 }

@@ -135,7 +135,7 @@ pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Fail
     }
 }
 
-/// What would have to be guessed is refused before anything is opened.
+/// Refuses arguments that leave a choice to guess, before anything is opened.
 fn refuse_unattended(args: &ConfigureArgs, asks: bool) -> Result<(), Failure> {
     let names_none = args.med.is_none() && args.low.is_none();
     let hint = "name the models: `shuntyard agents configure --med MODEL --low MODEL --yes`; --dry-run shows what \

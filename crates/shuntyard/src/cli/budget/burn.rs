@@ -66,7 +66,7 @@ pub async fn burn_rate(context: &Context, format: Format, args: &StatusArgs) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The limits, and the providers without one that have spent something lately.
+/// The limits, and the providers without one that have spent something recently.
 async fn uses(
     context: &Context,
     args: &StatusArgs,

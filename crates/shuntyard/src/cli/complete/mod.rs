@@ -30,7 +30,6 @@ enum Shell {
     Fish,
 }
 
-/// Prints the script of a shell.
 pub fn script(args: &CompletionsArgs) -> ExitCode {
     let script = match args.shell {
         Shell::Bash => include_str!("scripts/shuntyard.bash"),

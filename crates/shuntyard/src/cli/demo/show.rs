@@ -1,5 +1,5 @@
-//! The demo on the screen: a sign of life while it runs, a few lines for each stage as it ends and for each task as it
-//! goes on, one table.
+//! The demo on the screen: a spinner while it runs, a few lines for each stage as it ends and for each task as it
+//! changes, one table.
 
 use super::words::{closing, narrate, queued, rows, tell};
 use crate::ui::{self, Format};

@@ -64,7 +64,7 @@ pub fn tell(told: &TaskNews) -> Vec<String> {
     labelled(told.task.as_str(), &text)
 }
 
-/// What follows is the output of a command.
+/// The first line alone: the output of a command follows it.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default().trim_end_matches(':')
 }

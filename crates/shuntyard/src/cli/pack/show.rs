@@ -1,4 +1,4 @@
-//! What became of each file, in words and as a document.
+//! The change of each file, in words and as a document.
 
 use super::visible;
 use crate::{failure::Failure, ui};

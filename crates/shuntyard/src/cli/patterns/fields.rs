@@ -99,7 +99,7 @@ pub fn repository(named: Option<&PathBuf>) -> Result<String, Failure> {
 
 /// What is kept of a text that was entered.
 pub fn text(config: &Config, entered: &str) -> String {
-    // A character that cannot be shown is of no use in a memory, and a NUL would end the text for some readers.
+    // A character that cannot be shown has no use in a stored text, and a NUL would end the text for some readers.
     let limit = config.patterns.text_limit;
     let head: String = entered.chars().take(limit.saturating_mul(2).saturating_add(8192)).collect();
     remembered(&clean(&head), limit)

@@ -1,5 +1,5 @@
-//! `shuntyard patterns`: what outcomes have taught about kinds of tasks, tiers and models. Reading changes nothing;
-//! only `record` does.
+//! `shuntyard patterns`: recorded outcomes of kinds of tasks, tiers and models, and what follows from them. Reading
+//! changes nothing; only `record` does.
 
 mod analyze;
 mod cells;

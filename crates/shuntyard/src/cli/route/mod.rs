@@ -120,7 +120,7 @@ pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where a text would go.
+/// The input of a decision.
 pub struct Question<'a> {
     pub selector: Selector,
     pub text: &'a str,
@@ -141,7 +141,6 @@ pub async fn answer(context: &Context, question: Question<'_>) -> Result<Decisio
     Ok(decide(context, &task, refresh).await?)
 }
 
-/// Shows a decision.
 pub fn report(decision: &Decision, format: Format) {
     match format {
         Format::Json => ui::json(&document(decision)),

@@ -55,7 +55,7 @@ pub async fn run(global: &Global, command: &SpecCommand) -> Result<ExitCode, Fai
     }
 }
 
-/// A directory that was named wrongly is wrong usage, and no fault of the machine.
+/// A directory that was named wrongly is wrong usage, and no error of the machine.
 fn elsewhere(error: PlaceError, directory: &Path) -> Failure {
     match error {
         PlaceError::Io { source, .. } => {

@@ -149,7 +149,7 @@ fn show(report: &RunReport) {
     }
 }
 
-/// What became of the branches of work that was merged.
+/// Reports which branches of merged work were removed, and which were kept.
 fn left(report: &RunReport) {
     match report.removed.len() {
         0 => {}

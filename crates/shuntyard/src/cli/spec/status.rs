@@ -56,7 +56,7 @@ fn show(overview: &Overview) {
     }
     let stored: Vec<Vec<String>> = match overview.tasks.as_slice() {
         [task] => task.stored.iter().map(stored_row).collect(),
-        // Of many, what goes on and what does not.
+        // Of several tasks, only the steps that are not done.
         all => {
             all.iter().flat_map(|task| &task.stored).filter(|stored| stored.state != "done").map(stored_row).collect()
         }

@@ -1,6 +1,6 @@
 //! Many tasks from a text: one description on each line, one JSON object on each line, or a JSON array of objects.
 //!
-//! Invariant: nothing in such a text is passed over. What is not understood is refused, with its line.
+//! Invariant: no part of such a text is ignored. What is not understood is refused, with its line.
 
 use super::wanted::{How, StrategyName, Wanted, deadline, estimate};
 use crate::{

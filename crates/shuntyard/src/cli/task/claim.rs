@@ -148,7 +148,7 @@ pub fn unreachable(place: &str, why: &str) -> Failure {
     Failure::unavailable("git", format!("{place} cannot be asked: {why}"), hint)
 }
 
-/// A fault of a repository or its TODO.md, as people and scripts see it.
+/// An error of a repository or its TODO.md, as people and scripts see it.
 pub fn failure(fault: ClaimFault) -> Failure {
     let message = fault.to_string();
     match fault {

@@ -1,4 +1,4 @@
-//! A small MCP client: JSON lines over pipes, and nothing taken on trust.
+//! A small MCP client: JSON lines over pipes, and every message checked.
 
 use serde_json::{Value, json};
 use shuntyard_testkit::TestEnv;
@@ -221,7 +221,6 @@ fn is_progress(message: &Value, token: &str) -> bool {
     message["method"] == "notifications/progress" && message["params"]["progressToken"] == token
 }
 
-/// The text of a result.
 pub fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("a text")
 }

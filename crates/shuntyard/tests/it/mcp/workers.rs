@@ -48,7 +48,7 @@ fn models(env: &TestEnv, key: &str) -> Vec<String> {
     env.provider.requests(key).entries.iter().map(|entry| entry.model.clone()).collect()
 }
 
-/// The same story on both backends: they behave alike.
+/// The same test on both backends: they behave alike.
 fn models_change_on_the_fly(backend: &str) {
     let (env, mut client) = yard(&format!("mcp-models-{backend}"));
     let key = |name: &str, answer: &str| env.provider.script(name, vec![Step::text(answer)]);

@@ -1,4 +1,4 @@
-//! What a task teaches: its own words, and not the rules that are put around them.
+//! What is recorded of a task: its own words, and not the rules that are put around them.
 
 use crate::own_env;
 use shuntyard_scripted::Step;

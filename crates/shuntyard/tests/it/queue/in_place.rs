@@ -19,7 +19,7 @@ fn what_a_command_leaves_running_is_ended_with_it() {
 #[test]
 fn what_a_command_prints_is_in_the_log_of_its_own_task() {
     let mut place = Place::new("place-logs");
-    // The processes then write much about each task as well.
+    // The processes then log much about each task as well.
     place.env.set("SHUNTYARD_LOG", "trace");
     let _supervisor = place.supervise();
     let ids: Vec<String> = ["north", "south", "east", "west"]

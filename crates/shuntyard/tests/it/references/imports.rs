@@ -85,7 +85,7 @@ impl Imports {
         }
     }
 
-    /// Goes down from a module to the file that defines the item, through names that are only passed on.
+    /// Goes down from a module to the file that defines the item, through names that are only re-exported.
     fn defining_file(&self, base: ModulePath, rest: &[String], depth: usize) -> ModulePath {
         assert!(depth < 30, "{base:?}::{rest:?} leads to itself");
         let Some((first, after)) = rest.split_first() else { return base };
@@ -212,7 +212,7 @@ fn read_module(text: &str) -> Module {
             at += 1;
         }
     }
-    // A name that is passed on and used here as well is needed here.
+    // A name that is re-exported and used here as well is needed here.
     module.needs.extend(passed_on.into_iter().filter(|(_, name)| used.contains(name)).map(|(path, _)| path));
     module
 }

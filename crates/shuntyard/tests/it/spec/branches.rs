@@ -23,7 +23,7 @@ fn what_was_merged_is_removed_and_what_was_not_is_told() {
     assert_eq!(branches(&env), ["shuntyard/s001-validator"], "the verdict that was not the last is nowhere else");
     assert_eq!(git(&env.project(), &["show", "main:a.txt"]), "right");
 
-    // Without the branches everything is still known.
+    // Without the branches the result of every step is still known.
     let report = run(&env, 0, &["--deliver", "merge"]);
     let all = [
         "s001-implementer done",

@@ -86,7 +86,7 @@ fn what_a_command_does_to_the_checkout_blocks_its_task() {
 fn what_the_user_does_meanwhile_is_not_blamed_on_the_task() {
     let yard = furnished("innocent");
     let waiting = Waiting::new(&yard, "innocent");
-    // It reads what the user changes, and has files of the same names in its own directory.
+    // It reads the user's changes, and has files of the same names in its own directory.
     let root = yard.repository().display().to_string();
     let command = format!("{}; cat {root}/README > README; echo x > notes.txt; git stash list", waiting.command());
     let id = yard.add(&["work inside", "--command", &command]);

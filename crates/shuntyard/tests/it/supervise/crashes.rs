@@ -1,4 +1,4 @@
-//! Whatever dies, and whenever: no task is lost, none is done twice, and nothing is left behind.
+//! Whichever process dies, and whenever: no task is lost, none is done twice, and nothing is left behind.
 
 use crate::supervise::Yard;
 use shuntyard_testkit::{eventually, rounds};
@@ -95,7 +95,7 @@ fn death_at_every_place_of_a_command_in_place_loses_nothing_and_repeats_nothing(
             assert!(Instant::now() < deadline, "{place}: {:#}", yard.task(&ids[0]));
             drop(yard.env.run_with(&[("SHUNTYARD_FAULT", &fault)], &["supervise", "--until-idle"]));
         }
-        // Either may be the one that was at it.
+        // Either may be the one that was running.
         let phases = ids.each_ref().map(|id| yard.phase(id));
         assert!(phases.iter().any(|phase| phase == ends), "{place}: {phases:?}");
         assert!(phases.iter().any(|phase| phase == "done"), "{place}: {phases:?}");

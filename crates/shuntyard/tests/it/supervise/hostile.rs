@@ -1,4 +1,4 @@
-//! Things that have gone wrong once, or easily could.
+//! Failures that have happened once, or easily could.
 
 use crate::supervise::{
     Yard,

@@ -42,7 +42,7 @@ impl Hub {
         self.yard.add(&[name, "--id", name, "--command", &format!("date +%N > {name}"), "--deliver", "pr"])
     }
 
-    /// What was made of a pull request by its people.
+    /// Sets the state that people gave to a pull request.
     pub fn set(&self, file: &str, state: &str) {
         std::fs::write(self.directory.join(file), format!("{state}\n")).expect("a file");
     }

@@ -1,4 +1,4 @@
-//! Specs that are carried through, by OpenCode with scripted models.
+//! Specs that a supervisor runs to their end, by OpenCode with scripted models.
 
 use crate::supervise::Yard;
 use serde_json::{Value, json};

@@ -30,7 +30,7 @@ const LOOP: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Executed {
     pub structured: Option<Value>,
-    /// A person has rejected a call without a word.
+    /// A person has rejected a call without a message.
     pub blocked: bool,
 }
 
