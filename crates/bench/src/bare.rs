@@ -1,10 +1,10 @@
-//! The plain alternative: the fewest requests with which a prompt gets its answer from OpenCode and
-//! leaves no session behind. It checks nothing and believes everything.
+//! The plain alternative: the fewest requests with which a prompt gets its answer from OpenCode and leaves no session
+//! behind. It checks nothing.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-/// Where the prompt goes, handed over in the environment so that the password is in no argument.
+/// Where the prompt goes, passed in the environment so that the password is in no argument.
 pub const TARGET: [&str; 3] = ["BARE_URL", "BARE_PASSWORD", "BARE_DIRECTORY"];
 
 /// One prompt from a process that does nothing else, as a command of its own.

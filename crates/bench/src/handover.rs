@@ -1,5 +1,5 @@
-//! Work handed over through the MCP tools: a hundred jobs at once from one client, what the server takes for it, and
-//! how quickly it says how a job stands.
+//! Work queued through the MCP tools: a hundred jobs at once from one client, what the server takes for it, and how
+//! quickly it reports the state of a job.
 
 use crate::{
     figures::{Limits, millis, quantile, show},
@@ -30,7 +30,7 @@ pub fn measure(env: &TestEnv, limits: &mut Limits) {
         started.into_iter().map(|request| client.answer(request)["structuredContent"]["id"].clone()).collect();
     show("all are started after", millis(began.elapsed()), "ms");
     let mut open = ids.clone();
-    // As a model would: every wait is bounded, and taken up again when it ends first.
+    // As a model would: every wait is bounded, and repeated when it ends first.
     while !open.is_empty() {
         let waits: Vec<i64> = open.iter().map(|id| client.ask("task_await", &json!({"taskId": id}))).collect();
         let answers: Vec<Value> = waits.into_iter().map(|request| client.answer(request)).collect();

@@ -51,7 +51,7 @@ fn batch(env: &TestEnv, targets: usize, via: &str) -> (f64, f64) {
     let began = Instant::now();
     let running = env.spawn(&["dispatch", "--json", "--via", via, "-m", &list, &key]);
     let status = format!("/proc/{}/status", running.id());
-    // Beside the reading of its output: a process whose output nobody reads never ends.
+    // Runs beside the reading of its output: a process whose output is not read never ends.
     let watching = std::thread::spawn(move || {
         let mut highest = 0.0_f64;
         while let Ok(text) = std::fs::read_to_string(&status) {
@@ -84,7 +84,7 @@ fn parallel(env: &TestEnv) -> f64 {
     millis(began.elapsed())
 }
 
-/// One call after the other, both ways; the provider's own book says when each came.
+/// One call after the other, both ways; the provider's own ledger records when each came.
 fn overhead(env: &TestEnv, limits: &mut Limits) {
     env.write_config("[batch]\nat_once = 1\n");
     let ours = env.provider.script("ours", vec![Step::text("an answer"); CALLS]);

@@ -1,4 +1,4 @@
-//! Processes that a measurement starts or looks at: ended by their id, read from the process table of Linux.
+//! Processes that a measurement starts or reads: ended by their id, read from the process table of Linux.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -15,7 +15,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// It says nothing to us: what nobody reads would hold it up.
+    /// Its output is discarded: a full pipe that is not read would block it.
     pub fn start(command: &mut Command) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         Self { child: child.expect("it starts") }
@@ -44,7 +44,7 @@ pub fn status_megabytes(id: u32, field: &str) -> Option<f64> {
     megabytes(&std::fs::read_to_string(format!("/proc/{id}/status")).ok()?, field)
 }
 
-/// The resident memory, with what is shared divided among those who share it.
+/// The resident memory; shared memory is divided among the processes that share it.
 pub fn proportional_megabytes(id: u32) -> Option<f64> {
     megabytes(&std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?, "Pss")
 }

@@ -21,7 +21,7 @@ pub fn measure(program: &str, empty: &str, limits: &mut Limits) {
     limits.hold("ratio", millis(ours) / millis(nothing), 2.0, "x");
 }
 
-/// The whole life of a process that says nothing to us.
+/// The whole life of a process whose output is discarded.
 pub fn time(command: &mut Command) -> Duration {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let began = Instant::now();

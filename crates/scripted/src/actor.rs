@@ -1,4 +1,4 @@
-//! An answer that is made from what was asked, for scripts in code: a judge that looks for a text, a reviewer that
+//! An answer that is made from the request, for scripts in code: a judge that searches for a text, a reviewer that
 //! reads a change. It is called once for each request, and others wait meanwhile.
 
 use crate::{openai::Said, step::Step};
@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc};
 
 type Answering = dyn Fn(&[Said]) -> Step + Send + Sync;
 
-/// Answers by what it is told.
+/// Answers by the messages of the request.
 #[derive(Clone)]
 pub(crate) struct Actor(Arc<Answering>);
 

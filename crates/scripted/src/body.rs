@@ -1,4 +1,4 @@
-//! Carries out the actions of a plan as a response body.
+//! Executes the actions of a plan as a response body.
 //!
 //! Every piece is flushed on its own, and a hang lasts until the client or the provider goes away.
 

@@ -1,4 +1,4 @@
-//! The book that the ledgers are copied from, and the pen that one request writes in it with.
+//! The ledger that copies are made from, and the handle with which one request writes its entry.
 //!
 //! Invariant: an entry is written before the client can see what it describes, and an exchange
 //! that is dropped without an ending is one whose client went away.
@@ -32,12 +32,12 @@ impl Book {
         self.changes.subscribe()
     }
 
-    /// Looks at the book without copying it.
+    /// Reads the ledger without copying it.
     pub fn look<Answer>(&self, at: impl FnOnce(&Ledger) -> Answer) -> Answer {
         at(&self.lock())
     }
 
-    /// Adds an entry, which is told its ordinal before anyone can see it.
+    /// Adds an entry, whose ordinal is set before any reader can see it.
     fn add<Plan>(&self, make: impl FnOnce(usize) -> (Entry, Plan)) -> (usize, Plan) {
         let added = {
             let mut ledger = self.lock();
@@ -85,7 +85,7 @@ impl Exchange {
         (Self { book, stop, ordinal, open: true }, plan)
     }
 
-    /// Completes when the provider is told to stop.
+    /// Completes when the provider is stopped.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }

@@ -1,4 +1,5 @@
-//! A gate that a test opens: an answer that waits at it comes when the test says so, on a fast machine and on a slow one.
+//! A gate that a test opens: an answer that waits at it is sent when the test opens it, on a fast machine and on a slow
+//! one.
 
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -14,7 +15,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Lets everyone through, from now on.
+    /// Lets all answers through, from now on.
     pub fn open(&self) {
         self.0.close();
     }

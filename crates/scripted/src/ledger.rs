@@ -1,6 +1,6 @@
 //! What was asked and what it cost.
 //!
-//! A [`Ledger`] is a copy of the book at one moment. Costs are summed exactly and rounded once.
+//! A [`Ledger`] is a copy at one moment. Costs are summed exactly and rounded once.
 
 use crate::{openai::Said, script::Matched};
 use shuntyard_core::{
@@ -29,7 +29,7 @@ pub struct Entry {
     pub answer: Answer,
     /// The status that was sent; none until the headers are out.
     pub status: Option<u16>,
-    /// What the answer takes, whether or not the client was told.
+    /// The usage of the answer, whether or not it was reported to the client.
     pub usage: Usage,
     pub price: Price,
     /// Whether the token counts were sent. An answer that broke off earlier is not on the bill.
@@ -52,7 +52,7 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     InFlight,
-    /// All that the step had to say was said.
+    /// All output of the step was sent.
     Complete,
     /// The client went away first.
     ClientClosed,
@@ -103,7 +103,7 @@ impl Ledger {
         sum(self.entries.iter())
     }
 
-    /// What the clients were told, which is what a client can account for.
+    /// The usage that was reported to the clients, which is what a client can account for.
     #[must_use]
     pub fn total_reported(&self) -> Total {
         sum(self.entries.iter().filter(|entry| entry.usage_reported))

@@ -1,8 +1,8 @@
 //! A model provider that speaks the OpenAI wire format and answers from scripts.
 //!
-//! It is what the demo, the doctor and the tests put in place of a paid model: every answer, every
-//! token count and every failure is chosen beforehand, and the [`Ledger`] says what was asked and
-//! what it would have cost. Invariant: the same requests and scripts give the same bytes.
+//! The demo, the doctor and the tests use it in place of a paid model: every answer, every token count and every
+//! failure is chosen beforehand, and the [`Ledger`] records the requests and what they would have cost. Invariant: the
+//! same requests and scripts give the same bytes.
 //!
 //! # Scripts as JSON
 //!
@@ -24,12 +24,11 @@
 //! }
 //! ```
 //!
-//! A key is looked for in the last user message, then in any message, and the longest one wins; a
-//! short word may thus be found in a system prompt, so keys should be distinctive. The `models` are
-//! asked when no key matches. Steps are used up in order, after which the default
-//! answers and the ledger says [`Answer::Unscripted`]. `finish` may be any string, `"none"` leaves
-//! it out. The kinds of fault are those of [`Fault`] in snake case. Only in code, a model can also have a function
-//! that answers whatever its scripts do not ([`Provider::act`]).
+//! A key is searched for in the last user message, then in any message, and the longest one wins; a short word may thus
+//! be found in a system prompt, so keys should be distinctive. The `models` are asked when no key matches. Steps are
+//! used up in order, after which the default answers and the ledger records [`Answer::Unscripted`]. `finish` may be any
+//! string, `"none"` leaves it out. The kinds of fault are those of [`Fault`] in snake case. Only in code, a model can
+//! also have a function that answers whatever its scripts do not ([`Provider::act`]).
 
 mod actor;
 mod arrival;

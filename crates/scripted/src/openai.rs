@@ -93,7 +93,7 @@ impl Request {
         urls.map(|image| media_type(&image.url).unwrap_or("url").to_owned()).collect()
     }
 
-    /// Whether the answer has room for token counts: always in one piece, on request in a stream.
+    /// Whether the answer contains token counts: always in one piece, on request in a stream.
     pub fn wants_usage(&self) -> bool {
         !self.stream || self.stream_options.as_ref().is_some_and(|options| options.include_usage)
     }

@@ -1,4 +1,4 @@
-//! The handle on a running provider: what tests and the demo hold.
+//! The handle on a running provider, which tests and the demo hold.
 //!
 //! Dropping it ends its answers; [`Provider::shutdown`] also waits for them.
 
@@ -23,7 +23,7 @@ pub struct Provider {
     task: JoinHandle<io::Result<()>>,
 }
 
-/// A wait that its deadline ended; the ledger says how far it had come.
+/// A wait that its deadline ended; the ledger records how far it had come.
 #[derive(Debug, thiserror::Error)]
 #[error("see what was waited for within {waited:?}; {} requests had arrived", ledger.entries.len())]
 pub struct TimedOut {
@@ -125,7 +125,7 @@ impl Provider {
     pub async fn wait_until(&self, deadline: Duration, wished: impl Fn(&Ledger) -> bool) -> Result<Ledger, TimedOut> {
         let mut changes = self.hub.book.subscribe();
         let reached = tokio::time::timeout(deadline, async {
-            // The sender lives in the book, so the wait for a change cannot fail while we look at it.
+            // The ledger holds the sender, so the wait for a change cannot fail while this reads it.
             while !self.hub.book.look(&wished) && changes.changed().await.is_ok() {}
         });
         match reached.await {

@@ -1,6 +1,6 @@
 //! From a step to what goes over the wire, as a list of actions.
 //!
-//! This is a pure function of the step and the request; `body` carries the actions out.
+//! This is a pure function of the step and the request; `body` executes the actions.
 
 use crate::{
     openai::{self, Envelope, Request, Said},
@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub delay: Duration,
     pub head: Head,
     pub actions: VecDeque<Action>,
-    /// What the answer costs the provider, whether or not the client hears of it.
+    /// What the answer costs the provider, whether or not that is reported to the client.
     pub tokens: Tokens,
 }
 

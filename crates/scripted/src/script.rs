@@ -1,7 +1,7 @@
 //! Which step answers which request.
 //!
-//! Invariant: a step is handed out once. A script that has run out keeps matching, so that the
-//! requests of its key can still be counted.
+//! Invariant: a step is used once. A script without further steps keeps matching, so that the requests of its key can
+//! still be counted.
 
 use crate::{actor::Actor, openai::Said, step::Step};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Scripts {
         self.models.entry(model.to_owned()).or_default().extend(steps);
     }
 
-    /// Whoever had the part before gives it up.
+    /// Replaces the actor that the model had before.
     pub fn cast(&mut self, model: &str, actor: Actor) {
         self.actors.insert(model.to_owned(), actor);
     }
@@ -70,7 +70,7 @@ impl Scripts {
         self.models.keys()
     }
 
-    /// The last user message is asked first: a long conversation still holds the keys of its past.
+    /// The last user message is searched first: a long conversation still holds the keys of its past.
     pub fn find(&self, model: &str, messages: &[Said]) -> Matched {
         let recent = last_user_text(messages);
         let key = self.longest_key(|key| recent.contains(key)).or_else(|| {
@@ -95,7 +95,7 @@ impl Scripts {
         }
     }
 
-    /// What the actor of a model says, when the request belongs to the model.
+    /// The answer of a model's actor, when the request belongs to the model.
     pub fn act(&self, matched: &Matched, messages: &[Said]) -> Option<Step> {
         match matched {
             Matched::Model(model) => Some(self.actors.get(model)?.answer(messages)),
@@ -103,7 +103,7 @@ impl Scripts {
         }
     }
 
-    /// What is said when no step is left.
+    /// The answer when no step is left.
     pub fn fallback(&self, messages: &[Said]) -> Step {
         self.default_reply.clone().unwrap_or_else(|| {
             let beginning: String = last_user_text(messages).chars().take(60).collect();

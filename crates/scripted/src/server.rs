@@ -1,4 +1,4 @@
-//! The two endpoints. A request is entered in the book as soon as it is understood.
+//! The two endpoints. A request is entered in the ledger as soon as it is understood.
 
 use crate::{
     arrival::{Arrival, Choice},
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) const WRONG_KEY: &str = "Incorrect API key provided.";
 
-/// Room for a few images in one request.
+/// Large enough for a few images in one request.
 const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
 
 #[derive(Debug)]

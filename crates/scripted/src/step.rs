@@ -17,7 +17,7 @@ pub struct Step {
     #[serde(deserialize_with = "one_or_many")]
     pub text: Vec<String>,
     pub tools: Vec<ToolCall>,
-    /// A value to hand over through the `StructuredOutput` tool, or as text when it is not offered.
+    /// A value to return through the `StructuredOutput` tool, or as text when it is not offered.
     pub structured: Option<Value>,
     pub usage: UsageReport,
     pub finish: Finish,
@@ -42,10 +42,10 @@ pub struct ToolCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageReport {
-    /// Counted from the lengths of what was said: four characters a token.
+    /// Counted from the lengths of the texts: four characters a token.
     #[default]
     Derived,
-    /// Spent as in `Derived`, and not told to the client.
+    /// Spent as in `Derived`, and not reported to the client.
     None,
     #[serde(untagged)]
     Exact(Tokens),
@@ -103,8 +103,8 @@ pub enum Finish {
     Reason(String),
 }
 
-/// What goes wrong. A piece of content counts as one chunk; with fewer chunks than asked for, the
-/// fault comes after the last of them.
+/// The scripted fault. A piece of content counts as one chunk; with fewer chunks than asked for, the fault comes after
+/// the last of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fault {
@@ -120,7 +120,7 @@ pub enum Fault {
     Malformed,
     /// The answer ends politely, but without finish reason, usage and end marker.
     Truncated,
-    /// A finished answer that says nothing.
+    /// A finished answer without content.
     Empty,
     Status {
         code: u16,

@@ -82,7 +82,7 @@ impl Failure {
         Self { exit: Exit::Refused, class: "refused".into(), ..Self::failed(message, hint) }
     }
 
-    /// A task that could not be changed.
+    /// The failure of a refused change to a task.
     pub fn task(error: ChangeError) -> Self {
         match error {
             ChangeError::Store(error) if error.kind() == ErrorKind::NotFound => {
@@ -109,7 +109,6 @@ impl Failure {
     }
 }
 
-/// The exit code of each class.
 pub fn exit_of(class: ErrorClass) -> Exit {
     match class {
         ErrorClass::ModelNotFound => Exit::Usage,

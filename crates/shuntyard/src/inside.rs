@@ -6,7 +6,7 @@
 use shuntyard_agents::opencode::launch::OUTER;
 use std::collections::BTreeMap;
 
-/// What OpenCode tells the programs that it starts.
+/// The variables that OpenCode sets for the programs that it starts.
 const MARKS: [&str; 3] = ["OPENCODE", "OPENCODE_PID", "AGENT"];
 
 /// Whether a managed OpenCode server has started this.

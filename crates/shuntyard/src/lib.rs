@@ -33,9 +33,9 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Talk of the program about itself, off unless `SHUNTYARD_LOG` asks for it (`info`, or `shuntyard_agents=debug`).
-/// Keepers and workers always have it: their standard error is a log. An MCP server's is often the screen of the agent
-/// that has started it, where warnings are the most that may appear.
+/// The program's log, off unless `SHUNTYARD_LOG` asks for it (`info`, or `shuntyard_agents=debug`). Keepers and workers
+/// always have it: their standard error is a log. An MCP server's is often the screen of the agent that has started it,
+/// where warnings are the most that may appear.
 fn start_log(command: Option<&str>) {
     use tracing_subscriber::util::SubscriberInitExt as _;
     use tracing_subscriber::{
@@ -58,7 +58,7 @@ fn start_log(command: Option<&str>) {
     tracing_subscriber::registry().with(layer.with_filter(filter).with_filter(most)).init();
 }
 
-/// Which command is meant, as far as that can be told before the command line is parsed.
+/// Which command is meant, as far as that is known before the command line is parsed.
 fn command() -> Option<String> {
     let mut args = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     loop {

@@ -68,8 +68,8 @@ impl Settings {
         Layered::merge(&layers).map_err(Failure::configuration)
     }
 
-    /// What is left to look around with when the settings are broken: the variables and flags, or if
-    /// those are to blame the built-in settings alone.
+    /// The settings for diagnosis when the files are broken: the variables and flags, or if those are to blame the
+    /// built-in settings alone.
     pub fn without_files(overrides: &Overrides) -> Result<Self, Failure> {
         let (environment, paths) = surroundings()?;
         let layered = Layered::merge(&above_files(&environment, overrides))

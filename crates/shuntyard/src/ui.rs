@@ -1,4 +1,4 @@
-//! The only place that prints. Standard output is the result, standard error is the talk.
+//! The only place that prints. Standard output is the result, standard error carries progress and messages.
 
 use crate::failure::Failure;
 use anstream::{eprintln, print, println};
@@ -11,7 +11,7 @@ const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// How a command speaks: one JSON document, or text for people.
+/// The output format of a command: one JSON document, or text for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Json,
@@ -53,11 +53,11 @@ pub fn json_line(value: &impl Serialize) {
 /// A piece of an answer, as it arrives.
 pub fn piece(text: &str) {
     print!("{text}");
-    // A broken pipe ends the showing, not the run.
+    // A broken pipe ends the output, not the run.
     drop(std::io::stdout().flush());
 }
 
-/// Talk.
+/// Prints a message to standard error.
 pub fn note(text: &str) {
     eprintln!("{DIM}{text}{DIM:#}");
 }

@@ -1,6 +1,6 @@
-//! What tests stand on: a hermetic environment with the scripted provider and an OpenCode. As a rule that is a fake,
-//! which works as the real one does but starts in milliseconds, or does what the real one cannot be made to do; the
-//! real one is there for what only it can show.
+//! The environment of tests: hermetic, with the scripted provider and an OpenCode. As a rule that is a fake, which
+//! works as the real one does but starts in milliseconds, or does what the real one cannot be made to do; the real one
+//! is there for what only it can show.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
@@ -37,7 +37,7 @@ pub fn rounds(usual: usize) -> usize {
     usual * factor.unwrap_or(1)
 }
 
-/// Waits until `condition` holds; says what did not happen when it does not in time.
+/// Waits until `condition` holds; panics with what did not happen when it does not in time.
 pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() -> bool) {
     let patience = patience * BUSY;
     let deadline = Instant::now() + patience;
@@ -47,7 +47,8 @@ pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() ->
             return;
         }
         assert!(Instant::now() < deadline, "did not happen within {patience:?}: {what}");
-        // A condition that starts a process takes a processor from the work that it waits for, so it is asked less often.
+        // A condition that starts a process takes a processor from the work that it waits for, so it is checked less
+        // often.
         std::thread::sleep((began.elapsed() * 4).clamp(Duration::from_millis(15), Duration::from_millis(400)));
     }
 }

@@ -52,7 +52,7 @@ pub fn assert_bill(report: &Value, ledger: &Ledger) {
     let cost = report["cost_usd"].as_f64().and_then(Nano::from_usd).expect("a cost");
     let usage: Usage = serde_json::from_value(report["usage"].clone()).expect("a usage");
     if report["cost_known"] == false {
-        // An estimate is never less than what the provider has told.
+        // An estimate is never less than the usage that the provider has reported.
         assert!(cost >= total.cost, "cost\nreport: {report:#}\nledger: {ledger:#?}");
         assert!(usage.total() >= total.usage.total(), "usage\nreport: {report:#}\nledger: {ledger:#?}");
         return;

@@ -1,8 +1,8 @@
 //! Directories for the files of one test: removed when the test has passed, kept and named when it has failed.
 //!
-//! All directories of a test process stand below one of its own, `<executable>-<pid>` in `SHUNTYARD_TEST_DIR` or else in
-//! `<build directory>/tmp`. A directory that a static holds is never dropped, so a process first removes what dead processes have left: everything of
-//! its own executable, and of others what no failure has marked.
+//! All directories of a test process are below one of its own, `<executable>-<pid>` in `SHUNTYARD_TEST_DIR` or else in
+//! `<build directory>/tmp`. A directory that a static holds is never dropped, so a process first removes what dead
+//! processes have left: everything of its own executable, and of other executables what no failure has marked.
 
 use shuntyard_host::process::ProcessIdentity;
 use std::{
@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-/// Stands in the directory of a process in which a test has failed.
+/// Marks the directory of a process in which a test has failed.
 const FAILED: &str = "FAILED";
 
 /// The directory of this test process.
@@ -22,7 +22,7 @@ static PROCESS: LazyLock<PathBuf> = LazyLock::new(|| {
     let name = own.file_stem().and_then(|name| name.to_str()).expect("a name");
     // Cargo adds a hash to the name of a test, and puts it into `<build directory>/<profile>/deps`.
     let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
-    // Several packages have a test executable of the same name; cargo tells which of them runs.
+    // Several packages have a test executable of the same name; cargo names the package that runs.
     let name = std::env::var("CARGO_PKG_NAME").map_or_else(|_| name.to_owned(), |package| format!("{package}-{name}"));
     let depth = if own.parent().is_some_and(|parent| parent.ends_with("deps")) { 3 } else { 2 };
     let base = std::env::var_os("SHUNTYARD_TEST_DIR")
@@ -40,7 +40,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty directory. The name says which test it belongs to; two of the same name are two directories.
+    /// An empty directory. The name is that of its test; two of the same name are two directories.
     pub fn new(name: &str) -> Self {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let mut path = PROCESS.join(name);
@@ -83,7 +83,7 @@ fn report(path: &Path) {
     eprintln!("the files of this test are kept in {}", path.display());
 }
 
-/// Says after each panic where the files of this process are, and marks them as worth keeping. What a static holds is
+/// Prints after each panic where the files of this process are, and marks them as worth keeping. What a static holds is
 /// found by that, too.
 fn report_failures(directory: PathBuf) {
     let before = std::panic::take_hook();

@@ -1,4 +1,4 @@
-//! The binary on a terminal of its own, with somebody who reads what it shows and presses keys.
+//! The binary on a terminal of its own, with a scripted user who reads what it shows and presses keys.
 //!
 //! The terminal is made by `script`, so that the program under test is in a session of its own and has a real one: a
 //! Ctrl-C is a signal there, and a Ctrl-D the end of the input.
@@ -33,7 +33,8 @@ impl Terminal {
         let program = env.command(&[]).get_program().to_string_lossy().into_owned();
         let words = [program.as_str()].into_iter().chain(args.iter().copied());
         let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
-        // Whoever runs the tests may have left interrupts ignored, as a shell does in the background, and that is handed on.
+        // The process that runs the tests may ignore interrupts, as a shell does in the background, and that is
+        // inherited.
         let line = format!("exec env --default-signal=INT {}", line.join(" "));
         let mut command = std::process::Command::new("script");
         command.args(["-qefc", &line, "/dev/null"]).env_clear().envs(env.variables()).env("TERM", "dumb");

@@ -145,7 +145,7 @@ async fn an_abort_ends_a_command_and_what_it_started() {
     let pid = std::fs::read_to_string(&started).expect("a pid");
     let stat = format!("/proc/{}/stat", pid.trim());
     let is_gone = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
-    // A killed process ends only when it is next scheduled. Left alone, this one would run for ten minutes.
+    // A killed process ends only when it is next scheduled. Without the kill, this one would run for ten minutes.
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_gone() {
         assert!(Instant::now() < deadline, "the command's child still runs");

@@ -43,7 +43,7 @@ pub fn run(env: &TestEnv) -> Taken {
 fn command(env: &TestEnv, key: &str, place: &Path) -> Command {
     let binary = env.variables().find(|(name, _)| *name == "SHUNTYARD_OPENCODE_BIN").expect("OpenCode").1;
     let mut command = Command::new(binary);
-    // A title of its own, so that no model is asked for one. Its project is where `PWD` says, and runs that share a
+    // A title of its own, so that no model is asked for one. The variable `PWD` sets its project, and runs that share a
     // database can lock each other out.
     command
         .args(["run", "--model", "scripted/alpha", "--title", "density", key])

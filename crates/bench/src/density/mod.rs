@@ -1,5 +1,5 @@
-//! Ten agents at once through the real OpenCode: under the supervisor, which has one server for all of them, and as
-//! ten processes of `opencode run`. The scripted model takes a while, so that all ten are at it at the same time.
+//! Ten agents at once through the real OpenCode: under the supervisor, which has one server for all of them, and as ten
+//! processes of `opencode run`. The scripted model takes a while, so that all ten run at the same time.
 
 mod apart;
 mod together;
@@ -19,7 +19,7 @@ const THINKS: Duration = Duration::from_secs(12);
 #[derive(Debug)]
 struct Taken {
     resident: f64,
-    /// With what is shared divided among those who share it.
+    /// Shared memory is divided among the processes that share it.
     proportional: f64,
     processes: usize,
     processor: f64,

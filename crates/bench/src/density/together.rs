@@ -21,7 +21,7 @@ disk_reserve_mib = 1
 ";
 const PATIENCE: Duration = Duration::from_secs(180);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
-/// How long the idle server is looked at.
+/// How long the idle server is measured.
 const IDLE: Duration = Duration::from_secs(5);
 
 pub fn run(env: &TestEnv) -> Taken {
@@ -41,7 +41,7 @@ pub fn run(env: &TestEnv) -> Taken {
     }
     watch.look();
     let (after, took) = (watch.processor(), began.elapsed());
-    // A server is still busy with itself for a while after its start; only what it takes at its quietest is not work.
+    // A server is still busy with itself for a while after its start; only its lowest use is not work.
     let idle = before_work.min(idle(&mut watch));
     let tasks = tasks(env);
     let done = tasks["tasks"].as_array().map_or(0, |tasks| tasks.iter().filter(|task| task["phase"] == "done").count());
@@ -56,8 +56,7 @@ pub fn run(env: &TestEnv) -> Taken {
     }
 }
 
-/// What the server takes of a processor although nobody asks anything of it. The first seconds after an answer are
-/// still a part of that.
+/// The processor time of the server without any request. The first seconds after an answer are still a part of that.
 fn idle(watch: &mut Watch) -> f64 {
     watch.look();
     std::thread::sleep(IDLE);

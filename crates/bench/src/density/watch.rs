@@ -15,9 +15,9 @@ pub struct Watch {
     pub resident: f64,
     pub proportional: f64,
     pub processes: usize,
-    /// The newest that was seen of each process, also of those that are gone.
+    /// The newest value of each process, also of those that are gone.
     times: BTreeMap<u32, Duration>,
-    /// Those of the last look.
+    /// Those of the last sample.
     before: BTreeSet<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Watch {
 
     pub fn look(&mut self) {
         let found = self.found();
-        // One that is about to become a tool still looks like the server that it came from, with the same memory.
+        // One that is about to become a tool still appears as the server that it came from, with the same memory.
         let staying: Vec<u32> = found.intersection(&self.before).copied().collect();
         let sum = |of: fn(u32) -> Option<f64>| staying.iter().filter_map(|id| of(*id)).sum::<f64>();
         self.resident = self.resident.max(sum(|id| status_megabytes(id, "VmRSS")));
@@ -47,7 +47,7 @@ impl Watch {
         self.before = found;
     }
 
-    /// The processor time of all of them until the last look.
+    /// The processor time of all of them until the last sample.
     pub fn processor(&self) -> Duration {
         self.times.values().sum()
     }

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run: a counter that is stirred well.
+//! Numbers that seem random and are the same in every run: a counter that is stirred well.
 
 /// SplitMix64: each state gives one number, and no seed is a bad one.
 #[derive(Debug, Clone)]

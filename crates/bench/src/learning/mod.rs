@@ -1,4 +1,5 @@
-//! What learning brings: the real recommendation beside simpler policies, in worlds where the truth is known.
+//! The benefit of recorded outcomes: the real recommendation beside simpler policies, in worlds where the truth is
+//! known.
 
 mod generator;
 mod policy;
@@ -67,7 +68,7 @@ fn stated(config: &Config, chooser: &Chooser, limits: &mut Limits) {
     limits.hold("learned, trying: cost, median of the draws", cost, MOST_COST, "%");
 }
 
-/// How fast it notices that a provider has changed something.
+/// How fast the policy detects that a provider has changed something.
 fn changed(config: &Config, chooser: &Chooser) {
     let world = World::stated(config, Change::Silent);
     let tasks = tasks(&world, SEED);

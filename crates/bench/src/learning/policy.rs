@@ -1,4 +1,4 @@
-//! Who gets a task: the ways of choosing that are compared.
+//! Which tier gets a task: the policies that are compared.
 
 use super::world::{Kind, TIERS};
 use shuntyard_core::{
@@ -56,7 +56,7 @@ impl Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Meant,
-    /// To learn about it.
+    /// To gain experience with it.
     Tried,
 }
 
@@ -64,7 +64,7 @@ pub enum Choice {
 #[derive(Debug, Clone, Copy)]
 pub struct Moment<'a> {
     pub kind: &'a Kind,
-    /// Which half of the time it is. Only the oracle may look.
+    /// Which half of the time it is. Only the oracle may read it.
     pub half: usize,
     pub now: i64,
     pub roll: u32,
@@ -89,7 +89,7 @@ impl Chooser {
         &self.config.tier_order[place]
     }
 
-    /// The place of a tier, and whether it was chosen only to learn about it.
+    /// The index of a tier, and whether it was chosen only to gain experience with it.
     pub fn choose(&self, policy: Policy, moment: &Moment<'_>) -> (usize, Choice) {
         match policy {
             Policy::Oracle => (moment.kind.oracle(moment.half), Choice::Meant),
@@ -107,7 +107,7 @@ impl Chooser {
         let table = &order[moment.kind.table];
         let asked = Asked { settings, tier_order: order, table: Some(table), hard: None, now: moment.now };
         let recommendation = recommend(&asked, moment.known);
-        // What a dispatch does with it, and not what `patterns recommend` says.
+        // The choice of a dispatch, not the recommendation of `patterns recommend`.
         let followed = follow(&asked, moment.known, &recommendation);
         let chosen = followed.as_ref().map_or(table, |followed| &followed.tier);
         let tried = explore(settings, order, chosen, &recommendation.tiers, moment.roll);

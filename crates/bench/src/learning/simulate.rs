@@ -14,10 +14,10 @@ const DAY: i64 = 86_400 * 1_000_000;
 const WEEK: i64 = 7 * DAY;
 /// A Thursday, as the weeks of the Unix epoch begin on one.
 const BEGIN: i64 = 2900 * WEEK;
-/// The time is looked at in so many parts.
+/// The time is evaluated in so many parts.
 pub const PARTS: usize = 6;
 
-/// What came of a policy.
+/// The result of a policy.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     pub successes: u32,
@@ -85,7 +85,8 @@ pub fn simulate(world: &World, tasks: &[Task], chooser: &Chooser, policy: Policy
         outcome.lost += rates[best] - rates[tier];
         outcome.overpaid += PRICES[tier] - PRICES[best];
         if !done && policy.escalates() && tier + 1 < TIERS {
-            // It is not noted: the stronger tier sees only what was too hard for the weaker one, and would look bad.
+            // It is not noted: the stronger tier sees only what was too hard for the weaker one, and its record would
+            // be too bad.
             outcome.cost += PRICES[tier + 1];
             outcome.overpaid += PRICES[tier + 1];
             outcome.lost -= (rates[tier + 1] - rates[tier]).max(0.0);
@@ -101,7 +102,7 @@ pub fn simulate(world: &World, tasks: &[Task], chooser: &Chooser, policy: Policy
     outcome
 }
 
-/// As the store counts: by week, and every result was looked at.
+/// As the store counts: by week, and every result was verified.
 fn note(known: &mut Vec<Tally>, at: i64, tier: usize, done: bool, chooser: &Chooser) {
     let week = at.div_euclid(WEEK) * WEEK;
     let name = chooser.tier(tier);

@@ -9,7 +9,7 @@ pub const PRICES: [f64; TIERS] = [0.004, 0.005, 0.012, 0.020, 0.060];
 const TOP: usize = TIERS - 1;
 
 /// How many of a thousand tasks are of a kind, and how many of a thousand each tier does well. The built-in table is
-/// right for most of them; what it is wrong about stands beside them.
+/// right for most of them; comments name the kinds that it gets wrong.
 const STATED: [(&str, u32, [u32; TIERS]); 17] = [
     ("boilerplate", 110, [970, 972, 976, 976, 976]),
     ("simple-fix", 130, [952, 954, 958, 960, 960]),
@@ -44,7 +44,7 @@ const BETTER: (usize, f64) = (1, 0.03);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     None,
-    /// A provider changes something and says nothing.
+    /// A provider changes something without an announcement.
     Silent,
 }
 

@@ -16,8 +16,8 @@ const WORDS: [&str; 16] = [
     "prompt", "session", "stream", "token", "ranking",
 ];
 
-/// Attempts in one go: through the store they would take longer than all measurements. The sums are made of them as
-/// the store makes them, and are looked at through the store afterwards.
+/// Attempts in one statement: through the store they would take longer than all measurements. The sums are made of them
+/// as the store makes them, and are checked through the store afterwards.
 const ATTEMPTS: &str = "
     CREATE TEMP TABLE made AS
         WITH RECURSIVE number(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM number WHERE i + 1 < ?1)

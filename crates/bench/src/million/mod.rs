@@ -1,5 +1,5 @@
-//! A million recorded outcomes, and as many attempts that were paid for: what it costs to add one more, and to ask
-//! what was learned and what is left, beside a thousand.
+//! A million recorded outcomes, and as many attempts that were paid for: what it costs to add one more, and to read the
+//! experience and what is left of a limit, beside a thousand.
 
 mod fill;
 

@@ -1,4 +1,4 @@
-//! From the start of `add` to the start of the command itself, on an idle queue. The command says when it started.
+//! From the start of `add` to the start of the command itself, on an idle queue. The command records when it started.
 
 use super::{Ours, Pueue};
 use crate::figures::{Limits, fraction_of, show};
@@ -23,7 +23,7 @@ pub fn measure(ours: &Ours, pueue: &Pueue, stamps: &Path, limits: &mut Limits) {
     std::fs::create_dir_all(stamps).expect("a directory");
     let (mut own, mut queued, mut immediate) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..RUNS {
-        // pueue looks at its queue every 300 ms: the adds come at every place in between.
+        // pueue polls its queue every 300 ms: the adds come at every place in between.
         let rest = Duration::from_millis(250 + number * 73 % 300);
         let stamp = |name: &str| stamps.join(format!("{name}-{number}"));
         std::thread::sleep(rest);

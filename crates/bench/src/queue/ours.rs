@@ -56,7 +56,7 @@ impl Ours {
         command
     }
 
-    /// Runs a command to its end, and says how long that took.
+    /// Runs a command to its end, and returns how long that took.
     pub fn run(&self, args: &[&str]) -> Duration {
         let began = Instant::now();
         let child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");

@@ -31,7 +31,7 @@ pub fn measure(ours: &Ours, pueue: &Pueue, supervisor: u32, limits: &mut Limits)
     spawns(ours, limits);
 }
 
-/// The command itself says when it ran, so its shell's start and its own are in the figure as well.
+/// The command itself records when it ran, so its shell's start and its own are in the figure as well.
 fn spawns(ours: &Ours, limits: &mut Limits) {
     ourselves(ours, STAMPED, STAMPS, "date +%s%N");
     let starts: Vec<Duration> = ours
@@ -59,7 +59,7 @@ fn pueues(pueue: &Pueue) -> Duration {
     pueue.run(&["start"]);
     let mut ended = None;
     eventually("pueue to be done", PATIENCE, || {
-        // To be asked costs it something.
+        // A status call costs it something.
         std::thread::sleep(Duration::from_millis(500));
         ended = pueue.ended();
         ended.is_some()

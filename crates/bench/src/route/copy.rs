@@ -22,7 +22,7 @@ fn time_to_read(file: &Path) -> f64 {
     for _ in 0..RUNS {
         let began = Instant::now();
         let (_, catalogue) = read_copy(file);
-        // Models are decoded when they are first looked at.
+        // Models are decoded when they are first read.
         black_box(catalogue.models().count());
         times.push(began.elapsed());
     }

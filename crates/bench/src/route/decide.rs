@@ -89,7 +89,7 @@ impl<'a> Bench<'a> {
         ]
     }
 
-    /// The p99 of each case that ends with a reason instead; it has to look for what was meant.
+    /// The p99 of each case that ends with a reason instead; it has to search for what was meant.
     fn refusals(&self) -> Vec<Duration> {
         let cases = [("a name of several models", "sonnet"), ("a name of none", "clawd-sonet-55"), ("nonsense", "zq")];
         let refusal = |(what, name): (&str, &str)| {

@@ -1,8 +1,8 @@
-//! What the measured requests say.
+//! The texts of the measured requests.
 
 pub const SHORT: &str = "Review this diff for races";
 
-/// About two kilobytes, as a person writes them: talk around a program and the trace of its failure.
+/// About two kilobytes, as a person writes them: prose around a program and the trace of its failure.
 pub const LONG: &str = "\
 Our nightly import has become slow and sometimes stops half way, and I would like to understand why before we change \
 anything. It reads orders from a queue, looks up the customer of each one, and writes both to the database. Since last \

@@ -33,7 +33,7 @@ impl World {
         world
     }
 
-    /// One configured provider, and what OpenCode itself says when it is asked once.
+    /// One configured provider, and the catalogue that OpenCode itself reports when it is asked once.
     pub fn with_public_catalogue(program: &str, scratch: &str) -> Self {
         let world = Self::new("route-public", program, scratch, Knows::PublicCatalogue);
         world.warm(&["--refresh"], "server");

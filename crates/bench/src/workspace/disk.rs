@@ -1,4 +1,4 @@
-//! What a directory takes on the disk beyond what it shares with others.
+//! What a directory takes on the disk beyond what it shares with other directories.
 
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 

@@ -13,12 +13,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Of each kind, alternating. The fastest of them counts: what else the disk is doing makes any of them ten times slower,
+/// Of each kind, alternating. The fastest of them counts: other load on the disk makes any of them ten times slower,
 /// and none faster.
 const RUNS: usize = 4;
 /// How much longer than `git worktree add` a workspace may take, which has refs and a configuration of its own.
 const CREATION_LIMIT: f64 = 1.5;
-/// It looks at every file and prints nothing where all are as committed.
+/// It reads every file and prints nothing where all are as committed.
 const VERIFY: [&str; 2] = ["status", "--porcelain"];
 
 /// Times of one way to have a working tree, and what one takes on the disk.
@@ -89,7 +89,7 @@ fn workspace_once(generated: &Generated, taken: &mut Taken) {
 fn verification(generated: &Generated) -> (Vec<Duration>, Vec<Duration>) {
     let (mut inside, mut clean) = (Vec::new(), Vec::new());
     let workspace = work(generated);
-    // The first look updates the index, which has entries as new as itself.
+    // The first `status` updates the index, which has entries as new as itself.
     verify(generated, &workspace.directory);
     for _ in 0..RUNS {
         inside.push(time(|| verify(generated, &workspace.directory)).0);

@@ -1,6 +1,6 @@
 //! The repository that is measured: many small files, and a history that is larger than they are.
 //!
-//! Invariant: no two blobs are alike and none can be compressed, so the pack is as large as it says.
+//! Invariant: no two blobs are alike and none can be compressed, so the pack has the size that was asked for.
 
 use shuntyard_host::git::Git;
 use std::{
@@ -65,7 +65,7 @@ impl Generated {
     }
 
     /// Commits until the history has that many bytes, each with a tag. The files are not checked out: neither side
-    /// looks at the checkout of the user.
+    /// reads the checkout of the user.
     fn import(&self, bytes: usize) -> usize {
         // Without the search for deltas, which would find none.
         let mut command = self.command(&["fast-import", "--quiet", "--depth=0"], &self.top);
@@ -103,7 +103,7 @@ impl Drop for Generated {
     }
 }
 
-/// A smaller repository is for a quick look; its ratios are not those of a large one.
+/// A smaller repository is for a quick try; its ratios are not those of a large one.
 fn size(variable: &str, usual: usize) -> usize {
     let given = std::env::var(variable).ok();
     given.map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))

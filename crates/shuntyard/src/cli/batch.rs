@@ -1,4 +1,5 @@
-//! `shuntyard dispatch` with several models: who is asked, what is shown meanwhile, and the sections of the result.
+//! `shuntyard dispatch` with several models: which ones are asked, what is shown meanwhile, and the sections of the
+//! result.
 
 use super::{
     dispatch::cancel_on_signal,
@@ -81,7 +82,7 @@ impl ManyArgs {
         if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(Failure::usage(format!("`{twice}` is named twice"), "name each model once"));
         }
-        // One model that is to be judged or agreed with is a batch as well: what is missing is then said.
+        // One model with `--judge` or `--consensus` is a batch as well, so that the check reports what is missing.
         let is_batch = names.len() > 1 || self.models.is_some() || self.judge.is_some() || self.consensus;
         Ok(is_batch.then_some(Targets::Named(names)))
     }
@@ -147,7 +148,7 @@ pub async fn run(
     let cancel = cancel_on_signal();
     let began = std::time::Instant::now();
     let board = Board::new(targets.len());
-    // Two parts are kept for the judge, who looks twice.
+    // Two shares are reserved for the judge, who compares twice.
     let parts = i64::try_from(targets.len()).unwrap_or(i64::MAX).max(1);
     let kept = |most: Nano| if judged_by.is_some() { Nano(most.0 / (parts + 2) * parts) } else { most };
     let answering = Options { max_cost: options.max_cost.map(kept), ..options.clone() };
@@ -175,7 +176,7 @@ pub async fn run(
     Ok(exit(&report))
 }
 
-/// Who is to judge. That there is no such model is said before the answers are paid for.
+/// The judge's selector. An unknown model is refused before the answers are paid for.
 async fn find_judge(context: &Context, name: &str, request: &Request, urgency: Urgency) -> Result<Selector, Failure> {
     let selector = selection::model_or_tier(&context.config, name)?;
     let named = Targets::Named(vec![name.to_owned()]);
@@ -186,7 +187,7 @@ async fn find_judge(context: &Context, name: &str, request: &Request, urgency: U
     }
 }
 
-/// 0 when all have answered. Otherwise what the only failure says, or 1.
+/// 0 when all have answered. Otherwise the code of the only failure, or 1.
 fn exit(report: &BatchReport) -> ExitCode {
     if report.results.iter().all(TargetReport::is_ok) {
         return ExitCode::SUCCESS;
@@ -194,7 +195,7 @@ fn exit(report: &BatchReport) -> ExitCode {
     all_failed(report).unwrap_or_else(|| ExitCode::from(1))
 }
 
-/// The code of a batch in which nobody has answered, and all for a reason with the same code.
+/// The exit code of a batch without any answer, if all failures have the same code.
 pub fn all_failed(report: &BatchReport) -> Option<ExitCode> {
     if report.summary.ok > 0 {
         return None;
@@ -323,7 +324,7 @@ fn cost(usd: f64, known: bool) -> String {
     }
 }
 
-/// Who has answered and who is waited for, on a terminal.
+/// Which models have answered and which are waited for, on a terminal.
 pub struct Board {
     bar: ProgressBar,
     all: usize,

@@ -103,7 +103,7 @@ pub async fn run(global: &Global, args: &CouncilArgs) -> Result<ExitCode, Failur
     Ok(if report.answer.is_some() { ExitCode::SUCCESS } else { failed().unwrap_or_else(|| ExitCode::from(1)) })
 }
 
-/// When nobody can be asked for a reason that all share, that is the reason; otherwise the list is to blame.
+/// When all members are refused for the same reason, that is the reason; otherwise the list is the error.
 fn too_few(members: &[Member], refusals: Vec<Refusal>, message: String) -> Failure {
     let alike = batch::alike(refusals.iter().map(Refusal::class)).is_some();
     match refusals.into_iter().next().filter(|_| members.is_empty() && alike) {

@@ -2,7 +2,7 @@
 
 use shuntyard_core::Nano;
 
-/// A text that stays in its column, and that a spreadsheet shows as it is instead of reckoning with it.
+/// A text that stays in its column, and that a spreadsheet shows as it is instead of evaluating it.
 pub fn cell(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\n', '\r', '＝', '＋', '－', '＠']);
     let text = if is_formula { format!("'{text}") } else { text.to_owned() };

@@ -48,8 +48,8 @@ pub async fn run(global: &Global) -> Result<ExitCode, Failure> {
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::from(Exit::Work as u8) })
 }
 
-/// The binary that the caller would use for work, or a new one in the caller's data directory. One that
-/// was named and is not there is a mistake to point out, not to work around.
+/// The binary that the caller would use for work, or a new one in the caller's data directory. A configured path that
+/// does not exist is an error to report, not to work around.
 async fn opencode(caller: &Context, show: &Show, cancel: &CancellationToken) -> Result<PathBuf, Failure> {
     match locate_binary(caller) {
         Ok(found) => return Ok(found.path),
@@ -90,8 +90,8 @@ fn failure(error: DemoError) -> Failure {
     }
 }
 
-/// The first signal ends the demo cleanly; a second one ends this process at once, and what it started
-/// notices that and ends as well.
+/// The first signal ends the demo cleanly; a second one ends this process at once, and the processes that it started
+/// notice that and end as well.
 fn cancel_on_signal() -> CancellationToken {
     use tokio::signal::unix::{SignalKind, signal};
     let cancel = CancellationToken::new();

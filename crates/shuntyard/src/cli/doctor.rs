@@ -1,4 +1,4 @@
-//! `shuntyard doctor`: what is here, what is wrong, and the command that mends it.
+//! `shuntyard doctor`: what is here, what is wrong, and the command that fixes it.
 
 use super::Global;
 use crate::{
@@ -101,7 +101,7 @@ fn store_trouble(failure: &Failure, path: Option<&Path>) -> Trouble {
     Trouble { problem: failure.message.clone(), fix }
 }
 
-/// Aside, not away: what is in it may still be wanted. Its log and index go with it.
+/// Moved, not deleted: its content may still be needed. Its log and index are moved with it.
 fn set_aside(store: &Path) -> String {
     let aside = quoted(&store.with_file_name("unusable"));
     format!("mkdir -p {aside} && mv {}* {aside}", quoted(store))

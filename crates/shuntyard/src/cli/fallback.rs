@@ -73,7 +73,7 @@ pub async fn run(global: &Global, args: &FallbackArgs) -> Result<ExitCode, Failu
     Ok(if exhausted { ExitCode::from(Exit::Refused as u8) } else { ExitCode::SUCCESS })
 }
 
-/// Plays the failures through: each one asked fails, and the next is looked for.
+/// Simulates the failures: each model that is asked fails, and the next one is selected.
 fn plan(context: &Context, around: &Surroundings, tier: String, needs: Needs, agent: Option<&str>) -> Plan {
     let config = &context.config;
     let (origin, entries) = chain(config, agent, Some(&tier));
@@ -93,7 +93,7 @@ fn plan(context: &Context, around: &Surroundings, tier: String, needs: Needs, ag
     Plan { tier, origin: origin.as_str(), chain: entries, asked, problem }
 }
 
-/// Models that were looked at before the first choice, and what was in their way.
+/// Models that were considered before the first choice, and why each was rejected.
 fn passed_over(plan: &Plan) -> Vec<(String, String)> {
     let trace = plan.asked.first().map(|first| first.trace.as_slice()).unwrap_or_default();
     trace

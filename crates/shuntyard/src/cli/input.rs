@@ -30,7 +30,7 @@ pub fn text(argument: &str, what: &str) -> Result<String, Failure> {
     }
 }
 
-/// How long something may take, as a flag says it.
+/// The timeout that a flag contains.
 pub fn timeout(argument: Option<&str>) -> Result<Option<Limit>, Failure> {
     let limit = argument.map(str::parse::<Limit>).transpose();
     limit.map_err(|error| Failure::usage(error, "for example --timeout 90s"))
@@ -66,7 +66,7 @@ pub fn image(path: &Path) -> Result<Image, Failure> {
     Ok(Image { name, mime, bytes })
 }
 
-/// The directory as an absolute path. One that is not there is left as it is, to be refused by name.
+/// The directory as an absolute path. A missing one is returned as it is, to be refused by name.
 pub fn directory(path: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     let path = match path {
         Some(path) => path.clone(),

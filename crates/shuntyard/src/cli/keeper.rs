@@ -13,7 +13,7 @@ pub fn run(order: &str) -> Result<ExitCode, Failure> {
     shuntyard_host::detached::detach_self()
         .map_err(|error| Failure::unavailable("host", error, "see the server's log"))?;
     super::block_on(async move {
-        // Everything comes with the order: a file that is broken by now is no concern of a running server.
+        // The order contains everything: a file that is broken by now does not affect a running server.
         let mut settings = Settings::without_files(&Overrides::default())?;
         settings.layered.config.server = order.settings.clone();
         settings.layered.config.sessions = order.sessions.clone();

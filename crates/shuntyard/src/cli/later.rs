@@ -41,8 +41,8 @@ impl<T: FromArgMatches> FromArgMatches for Later<T> {
     }
 }
 
-/// The list of commands shows the words of the variant, and so does the help of the command: what the type
-/// says of itself is for whoever reads the code.
+/// The list of commands shows the words of the variant, and so does the help of the command: the comment on the type is
+/// for readers of the code.
 fn introduced(command: Command, describe: fn(Command) -> Command) -> Command {
     let about = command.get_about().cloned();
     let command = describe(command);

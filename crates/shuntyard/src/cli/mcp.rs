@@ -41,7 +41,7 @@ pub struct McpArgs {
 
 pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     if crate::inside::is_managed() {
-        // Work that was handed over could hand itself on without end.
+        // A delegated agent with these tools could delegate again without end.
         let hint = "the tools are for whoever leads: an OpenCode that you started yourself, or another client";
         return Err(Failure::refused("a managed OpenCode server gets no tools to hand work on", hint));
     }
@@ -54,7 +54,7 @@ pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     let fence = Fence::around(&directory)
         .map_err(|error| Failure::usage(format!("{}: {error}", directory.display()), "name one with --directory"))?;
     let mut settings = global.settings()?;
-    // Not for the processes that are started from here.
+    // The processes that are started from here must not inherit it.
     let token = settings.environment.remove(token::VARIABLE).filter(|token| !token.is_empty());
     let context = Arc::new(settings.into_context().await?);
     let stop = CancellationToken::new();
@@ -71,7 +71,7 @@ pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     };
     tokio::pin!(serving);
     let served = tokio::select! {
-        // A client may end this as soon as it has heard from it: signals are heard before anything is said.
+        // A client may send a signal as soon as it has the first message: signals are handled before anything is sent.
         biased;
         () = input::interrupted() => {
             stop.cancel();
@@ -122,7 +122,7 @@ async fn over_http(
     served.map_err(|error| Failure::unavailable("host", error, "start it again"))
 }
 
-/// An address of this machine that no other can reach.
+/// A loopback address, which no other machine can reach.
 fn loopback(text: &str) -> Result<SocketAddr, Failure> {
     let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let address: SocketAddr = numeric.as_deref().unwrap_or(text).parse().map_err(|_| {

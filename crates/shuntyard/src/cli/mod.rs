@@ -287,7 +287,7 @@ fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<Exi
     // Boxed, the runtime's loop is compiled once and not for each command.
     let work: Pin<Box<dyn Future<Output = _>>> = Box::pin(work);
     let result = runtime.block_on(work);
-    // What is left are idle connections; nobody needs to see them close.
+    // The remaining connections are idle; waiting for them to close has no use.
     runtime.shutdown_background();
     result
 }

@@ -195,12 +195,12 @@ async fn compare(global: &Global, context: &Context, args: &CompareArgs) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is told of models side by side.
+/// Models side by side, as JSON.
 pub fn comparison(rows: &[Row<'_>]) -> Value {
     json!({"models": rows.iter().map(document).collect::<Vec<_>>()})
 }
 
-/// Finds each model and tells of them all.
+/// Finds each model and reads what is shown of it.
 pub async fn compared<T>(
     context: &Context,
     directory: &Path,

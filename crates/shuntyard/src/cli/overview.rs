@@ -1,5 +1,4 @@
-//! `shuntyard` without a command: the state, and the next step. It looks and changes nothing: a store that is not
-//! there is not made.
+//! `shuntyard` without a command: the state, and the next step. It only reads: a missing store is not created.
 
 use super::{Global, VERSION, batches};
 use crate::{

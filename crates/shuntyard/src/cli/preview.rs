@@ -1,4 +1,4 @@
-//! `--dry-run` of what asks models: who would be asked, and nobody is.
+//! `--dry-run` of commands that ask models: which ones would be asked. It asks none.
 
 use super::route;
 use crate::{
@@ -21,7 +21,7 @@ use std::{path::Path, process::ExitCode};
 #[derive(Debug)]
 pub struct Preview<'a> {
     pub targets: &'a [Target],
-    /// Who would change files after that, and how often at most.
+    /// The model that would change files after that, and how often at most.
     pub fixer: Option<(String, u32)>,
     pub directory: &'a Path,
 }

@@ -1,4 +1,4 @@
-//! Showing a dispatch while it runs: its text on a terminal as it arrives, and a sign of life before.
+//! Shows a dispatch while it runs: its text on a terminal as it arrives, and a spinner before.
 
 use crate::ui;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -45,7 +45,7 @@ impl Display {
         })
     }
 
-    /// What was shown belongs to a model that failed.
+    /// The shown text belongs to a model that failed.
     fn start_over(&self, to: &str, why: &str) {
         let had_shown = self.shown.lock().is_ok_and(|mut shown| !std::mem::take(&mut *shown).is_empty());
         if had_shown {
@@ -61,7 +61,7 @@ impl Display {
         }
     }
 
-    /// Ends the showing; returns what of the answer's text was shown.
+    /// Ends the output; returns the part of the answer's text that was shown.
     pub fn finish(&self) -> String {
         self.spinner.finish_and_clear();
         self.shown.lock().map(|shown| shown.clone()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `shuntyard providers`: who there is, and whether they answer.
+//! `shuntyard providers`: which providers there are, and whether they answer.
 
 use super::{Global, dispatch::cancel_on_signal, input, progress::Display};
 use crate::{
@@ -83,7 +83,7 @@ fn concerns(target: &str, provider: &str) -> bool {
     target.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Forgets what stands against a provider and its models, or against all.
+/// Removes the cooldowns and the recorded health of a provider and its models, or of all.
 async fn forget(context: &Context, provider: Option<&str>) -> Result<(), Failure> {
     let now = now_micros();
     let is_meant = |target: &str| provider.is_none_or(|provider| concerns(target, provider));
@@ -177,7 +177,7 @@ async fn run_check(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failur
         display.finish();
         match checked {
             Ok(checked) => checks.push(checked),
-            // What was found out before stays said; one that cannot be asked is no reason to stop.
+            // Earlier results are still printed; a provider that cannot be checked is no reason to stop.
             Err(refusal) if names.len() > 1 && !cancel.is_cancelled() => {
                 ui::warn(&format!("{name} could not be checked: {refusal}"));
                 unasked = true;

@@ -1,4 +1,4 @@
-//! `shuntyard prune`: removes what tasks that are over have left on the disk. No commit is lost by it, except on demand.
+//! `shuntyard prune`: removes what finished tasks have left on the disk. No commit is lost by it, except on demand.
 
 use super::{Global, moment::rfc3339};
 use crate::{

@@ -1,4 +1,4 @@
-//! `shuntyard report`: what became of the tasks in the last hours, and what all of it cost.
+//! `shuntyard report`: the results of the tasks in the last hours, and what all of it cost.
 
 use super::{
     Global,
@@ -67,7 +67,7 @@ async fn ended(context: &Context, phase: Phase, since: i64) -> Result<Vec<TaskRe
     }
 }
 
-/// Work that left its workspace: where it is now.
+/// Where delivered work is now.
 fn handed_over(record: &TaskRecord) -> Option<Value> {
     let State::Done { delivered } = &record.task.state else { return None };
     let mut told = match delivered {

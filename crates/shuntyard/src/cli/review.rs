@@ -1,4 +1,4 @@
-//! `shuntyard review`: several models review a change; with `--loop` an agent mends what they find.
+//! `shuntyard review`: several models review a change; with `--loop` an agent fixes what they find.
 
 mod change;
 
@@ -38,7 +38,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Who reviews when nobody is named: so many different models of the code-review task type.
+/// The number of reviewers by default: so many different models of the code-review task type.
 const REVIEWERS: usize = 3;
 
 #[derive(Debug, Args)]
@@ -138,7 +138,8 @@ pub async fn run(global: &Global, args: &ReviewArgs) -> Result<ExitCode, Failure
     Ok(exit(&found))
 }
 
-/// 0 when it may pass, 1 when something is to be mended or looked at again; but when nobody could look, why not.
+/// 0 when the change may pass, 1 when it needs a fix or another review. When no reviewer answered, the code of that
+/// failure.
 fn exit(found: &Review) -> ExitCode {
     if found.follow() == Outcome::Pass {
         return ExitCode::SUCCESS;
@@ -165,7 +166,7 @@ fn reviewers(models: &[String], config: &Config) -> Result<Targets, Failure> {
     Ok(Targets::Of(Selector::TaskType(kind.into()), REVIEWERS))
 }
 
-/// Who mends. That there is nobody is said before the reviewers are paid.
+/// The fixer's selector. A missing fixer is refused before the reviewers are paid.
 async fn find_fixer(
     context: &Context,
     name: Option<&str>,

@@ -1,4 +1,4 @@
-//! `shuntyard runner`: the hidden process that carries out what was handed over.
+//! `shuntyard runner`: the hidden process that executes queued jobs.
 
 use crate::{
     failure::Failure,

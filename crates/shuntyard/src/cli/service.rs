@@ -1,4 +1,4 @@
-//! `shuntyard service`: what the system runs so that tasks are seen through without a terminal.
+//! `shuntyard service`: what the system runs so that tasks are supervised without a terminal.
 
 mod show;
 
@@ -101,7 +101,7 @@ fn install(global: &Global, args: &InstallArgs) -> Result<ExitCode, Failure> {
 }
 
 fn uninstall(global: &Global, with: &With, mode: Mode) -> Result<ExitCode, Failure> {
-    // Removing works whatever the configuration files say.
+    // Removing works also when the configuration files are invalid.
     let surroundings = surroundings(Settings::without_files(&global.overrides())?)?;
     let (managers, change) = engine::uninstall(&surroundings, with.manager(), mode).map_err(|error| failure(&error))?;
     match global.format() {

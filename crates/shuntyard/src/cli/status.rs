@@ -1,4 +1,4 @@
-//! `shuntyard status`: how everything stands, or one batch, with a cause for each task that does not move.
+//! `shuntyard status`: the state of all tasks, or of one batch, with a cause for each task that does not move.
 
 use super::{
     Global, batches,

@@ -73,7 +73,8 @@ pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Fail
         () = super::input::interrupted() => return Ok(ExitCode::SUCCESS),
         () = idle => cancel.cancel(),
     }
-    // What a pass has begun by then would otherwise stay half done until somebody else may take it.
+    // A pass that has begun is finished: otherwise its work would stay incomplete until another supervisor may claim
+    // it.
     tokio::select! {
         () = supervising => {}
         () = super::input::interrupted() => {}

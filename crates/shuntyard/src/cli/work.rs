@@ -19,7 +19,7 @@ pub struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The arguments just as a supervisor gives them; for anything else there is the parser of all commands.
+    /// Parses the arguments exactly as a supervisor gives them; the parser of all commands handles everything else.
     pub fn of_supervisor(args: impl Iterator<Item = OsString>) -> Option<Self> {
         let args: Vec<OsString> = args.take(5).collect();
         let [command, store, task, epoch] = args.as_slice() else { return None };
@@ -36,7 +36,8 @@ pub fn run(args: &WorkArgs) -> Result<ExitCode, Failure> {
     detach_self().map_err(|error| Failure::unavailable("host", error, "see the task's log"))?;
     super::block_on(async {
         let mut settings = Settings::load(&Overrides::default())?;
-        // The keeper of a server that this worker starts serves others too, and must not be taken for a part of it.
+        // The keeper of a server that this worker starts serves other processes too, and must not be taken for a part
+        // of it.
         settings.environment.remove(WORKER_MARK);
         let context = settings.into_context_with(args.store.clone()).await?;
         match work(&context, &args.task, args.epoch).await {

@@ -1,4 +1,4 @@
-//! `shuntyard worker`: who works with which model, and changing it.
+//! `shuntyard worker`: which worker has which model, and changing it.
 
 use super::{Global, input};
 use crate::{

@@ -1,4 +1,4 @@
-//! What a tool answers: a text that a model can act on, whose first line tells how things stand, and the same as data.
+//! What a tool answers: a text that a model can act on, whose first line is the status, and the same as data.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Fine,
-    /// The call, or the work that it stands for, did not succeed.
+    /// The call, or its work, did not succeed.
     Failed,
 }
 

@@ -1,10 +1,9 @@
-//! What a client sent, read by hand: whatever is wrong with it is told with the argument's name, so that a model can
-//! mend its call.
+//! What a client sent, read by hand: every error names the argument, so that a model can correct its call.
 //!
 //! Not read with serde's derive: its errors do not name the argument that is of a wrong type, and a schema derived from
 //! types would have the unions that `field.rs` avoids.
 //!
-//! Nulls and empty texts count as left out, because models fill in what they do not mean to say.
+//! Nulls and empty texts count as left out, because models fill in arguments that they do not need.
 
 use super::field::{Field, Kind, Need};
 use serde_json::{Map, Value};
@@ -12,7 +11,7 @@ use shuntyard_core::values::{duration::Limit, nearest::nearest, schema::AnswerSc
 use shuntyard_engine::queue::jobs::JobError;
 use std::collections::BTreeMap;
 
-/// The arguments of one call, each of the kind that its field says.
+/// The arguments of one call, each of the kind of its field.
 #[derive(Debug)]
 pub struct Arguments(BTreeMap<&'static str, Argument>);
 

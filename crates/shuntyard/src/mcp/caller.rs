@@ -1,4 +1,4 @@
-//! Whoever made a call: how it hears of progress, and when it has gone away.
+//! The client that made a call: how it gets progress, and when it has gone away.
 
 use rmcp::{
     RoleServer,
@@ -12,7 +12,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A client that hears nothing gives a call up after a minute; it gets its answer well before.
+/// A client gives a call up after a minute without progress; it gets its answer well before.
 const UNHEARD: Duration = Duration::from_secs(45);
 /// Where the configuration sets no limit to a wait.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -27,7 +27,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// `closing`: nobody is there to send anything any more.
+    /// `closing`: the connection is closed, so no answer can be sent.
     pub fn of(request: &RequestContext<RoleServer>, closing: &CancellationToken) -> Self {
         Self {
             peer: request.peer.clone(),
@@ -38,13 +38,13 @@ impl Caller {
         }
     }
 
-    /// How long a call may wait: at most `limit` when its client hears of progress meanwhile.
+    /// How long a call may wait: at most `limit` when its client gets progress meanwhile.
     pub fn patience(&self, asked: Option<Duration>, limit: Limit) -> Duration {
         let most = if self.token.is_some() { limit.0.unwrap_or(LONGEST) } else { UNHEARD };
         asked.map_or(most, |asked| asked.min(most))
     }
 
-    /// Tells how things stand. A client that asked for no progress hears nothing.
+    /// Sends a progress message, if the client asked for progress.
     pub async fn progress(&self, message: String) {
         let Some(token) = &self.token else { return };
         let count = self.told.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -53,7 +53,7 @@ impl Caller {
         drop(self.peer.notify_progress(param).await);
     }
 
-    /// Ends when nobody waits for the answer any more.
+    /// Ends when the client has gone away.
     pub async fn gone(&self) {
         tokio::select! {
             () = self.withdrawn.cancelled() => {}

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// How many models of a tier are asked when only a task type is named.
 const OF_A_TIER: usize = 3;
-/// The job's own deadline is told by the job; the wait for it is a little longer.
+/// The job reports its own deadline; the wait for it is a little longer.
 const GRACE: Duration = Duration::from_secs(15);
 
 /// What a call asks for, checked.
@@ -80,7 +80,7 @@ async fn targets(yard: &Yard, arguments: &Arguments) -> Result<Vec<String>, JobE
     }
 }
 
-/// Prompts go where the user's configuration says; a model cannot send them to another server.
+/// Prompts go to the server of the user's configuration; a model cannot send them to another one.
 fn check_port(config: &Config, arguments: &Arguments) -> Result<(), JobError> {
     let Some(port) = arguments.count("port") else { return Ok(()) };
     let rest = config.server.url.strip_prefix("http://").unwrap_or(&config.server.url);

@@ -1,7 +1,7 @@
 //! What a tool takes, as data: the schema that clients see and the check of what they send are made from the same rows.
 //!
 //! The schemas keep to one plain type for each argument, because some providers refuse unions in the schema of a tool;
-//! the check takes what else is meant by it, such as `"90s"` where the schema says a number of seconds.
+//! the check accepts other forms of it, such as `"90s"` where the schema has a number of seconds.
 
 use serde_json::{Map, Value, json};
 

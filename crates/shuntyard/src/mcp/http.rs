@@ -19,12 +19,12 @@ use tokio_util::sync::CancellationToken;
 pub const PATH: &str = "/mcp";
 /// A prompt with its system prompt and schema is far smaller.
 const LARGEST_BODY: usize = 4 << 20;
-/// A session of a client that has gone away without a word.
+/// A session whose client has disappeared ends after this time.
 const IDLE_SESSION: Duration = Duration::from_secs(3600);
 /// How long open answers may take to close after the stop.
 const CLOSING: Duration = Duration::from_secs(3);
 
-/// Serves until `stop` is told.
+/// Serves until `stop` is cancelled.
 pub async fn serve(
     listener: TcpListener,
     yard: Yard,

@@ -10,7 +10,7 @@ use serde_json::json;
 use shuntyard_engine::queue::jobs::{self, JobError, JobView};
 use std::time::Duration;
 
-/// How long a cancellation is waited for. Clients that hear nothing are patient for longer than that.
+/// How long a cancellation is waited for. Clients wait longer than that without progress.
 const CONFIRMATION: Duration = Duration::from_secs(20);
 
 pub async fn peek(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError> {

@@ -1,7 +1,7 @@
-//! The MCP server: other agents hand work over and ask after it through seven tools.
+//! The MCP server: other agents queue work and ask for its state through seven tools.
 //!
-//! Everything that knows the protocol's library is in here. A call becomes a job in the store; this process only asks,
-//! waits and tells, and may be killed at any moment without anything being lost.
+//! Everything that knows the protocol's library is in here. A call becomes a job in the store; this process only reads,
+//! waits and reports, and may be killed at any moment without losing work.
 
 mod answer;
 mod arguments;

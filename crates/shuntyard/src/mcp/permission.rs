@@ -13,7 +13,7 @@ use shuntyard_engine::queue::{
 use shuntyard_store::ErrorKind;
 use std::path::Path;
 
-/// Who the history of the task names.
+/// The author of the answer in the history of the task.
 const BY: &str = "an MCP client";
 
 pub async fn answer(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobError> {

@@ -1,5 +1,5 @@
-//! The protocol's side: which tools there are, and each call to its file. Whatever is wrong with a call is told in its
-//! result, where a model can read it; clients hide the errors of the protocol from their models.
+//! The protocol's side: which tools there are, and each call to its file. Every error of a call is in its result, where
+//! a model can read it; clients hide the errors of the protocol from their models.
 
 use super::{
     answer::Answer,
@@ -37,7 +37,7 @@ pub struct Server {
     yard: Yard,
     tools: Toolset,
     closing: CancellationToken,
-    /// The jobs that calls of this session stand for, once they have begun: a call that is withdrawn ends its job.
+    /// The jobs that calls of this session have begun: a call that is withdrawn ends its job.
     calls: Arc<Mutex<HashMap<RequestId, Option<String>>>>,
 }
 
@@ -96,7 +96,7 @@ impl Server {
         self.calls().insert(request.id.clone(), None);
         let response = self.answered_by_job(kind, arguments, caller, request).await;
         if !request.ct.is_cancelled() {
-            // Otherwise the notice of the withdrawal may still be on its way to here.
+            // Otherwise the notice of the withdrawal may still be in transit.
             self.calls().remove(&request.id);
         }
         response
@@ -122,7 +122,7 @@ impl Server {
         Ok(result_of(dispatch::finish(&self.yard, caller, &order, &id).await?).into())
     }
 
-    /// Notes which job a call stands for. Not when the call was withdrawn meanwhile.
+    /// Notes which job a call has begun. Not when the call was withdrawn meanwhile.
     fn stands_for(&self, request: &RequestId, job: &str) -> bool {
         self.calls().get_mut(request).is_some_and(|noted| {
             *noted = Some(job.to_owned());
@@ -131,7 +131,7 @@ impl Server {
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<RequestId, Option<String>>> {
-        // Whoever panicked with it has left whole entries.
+        // A thread that panicked with the lock has left whole entries.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -164,8 +164,7 @@ impl ServerHandler for Server {
         Ok(self.call(&call.name, &call.arguments.unwrap_or_default(), &request).await)
     }
 
-    /// A call whose arguments are not even an object is none to the protocol, and would be refused where no model
-    /// sees it.
+    /// The protocol does not accept a call whose arguments are no object, and would refuse it where no model sees it.
     async fn on_custom_request(
         &self,
         custom: CustomRequest,
@@ -182,8 +181,8 @@ impl ServerHandler for Server {
         }
     }
 
-    /// Whoever withdraws a dispatch does not want its answer. A client that only got impatient does: its model can
-    /// still find the job.
+    /// A client that withdraws a dispatch does not want its answer. A client whose request timed out does: its model
+    /// can still find the job.
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
         let reason = cancelled.reason.unwrap_or_default().to_lowercase();
         if reason.contains("timed out") || reason.contains("timeout") {

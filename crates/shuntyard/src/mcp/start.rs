@@ -1,4 +1,4 @@
-//! `task_start`: work of any kind, and what can be done to a worker.
+//! `task_start`: work of any kind, and operations on a worker.
 
 use super::{
     answer::{Answer, named},

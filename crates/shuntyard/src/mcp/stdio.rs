@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 #[error("speak with the client: {0}")]
 pub struct NoSession(String);
 
-/// Serves until the input ends or `stop` is told.
+/// Serves until the input ends or `stop` is cancelled.
 pub async fn serve(yard: Yard, tools: Toolset, stop: CancellationToken) -> Result<(), NoSession> {
     let closing = stop.child_token();
     let (reader, writer) = stdio_pipes();
@@ -28,7 +28,7 @@ pub async fn serve(yard: Yard, tools: Toolset, stop: CancellationToken) -> Resul
     let server = Server::new(yard, tools, closing);
     let session = match server.serve_with_ct((reader, writer), stop.clone()).await {
         Ok(session) => session,
-        // A client that goes away before it has said anything has done nothing wrong.
+        // A client that disconnects before its first message has done nothing wrong.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(_) if stop.is_cancelled() => return Ok(()),
         Err(error) => return Err(NoSession(error.to_string())),
@@ -36,7 +36,7 @@ pub async fn serve(yard: Yard, tools: Toolset, stop: CancellationToken) -> Resul
     session.waiting().await.map(drop).map_err(|error| NoSession(error.to_string()))
 }
 
-/// Input that tells of its end at once, so that no wait outlives the client that it is for.
+/// Input that signals its end at once, so that no wait outlives the client that it is for.
 #[derive(Debug)]
 struct Noticing {
     reader: StdioReader,

@@ -1,22 +1,22 @@
-//! JSON as Markdown: each list of objects as a table, what stands beside it as lines. A cell never breaks its row,
-//! whatever somebody has written into a task.
+//! JSON as Markdown: each list of objects as a table, the other values as lines. A cell never breaks its row, whatever
+//! text a task contains.
 
 use super::telling::one_line;
 use serde_json::{Map, Value};
 
 const WIDEST: usize = 60;
 const MOST_COLUMNS: usize = 8;
-/// What tells the most comes first; anything else follows in its own order, as far as there is room.
+/// The most informative columns come first; all others follow in their own order, up to the limit.
 const FIRST: &str = "id name workflow profile provider task_type tier kind status state requested reference model models \
                      rule policy reason worker position progress task usable";
-/// A job has far more to tell than fits in a row; the rest is for a look at it.
+/// A job has far more fields than fit in a row; `task_peek` shows the rest.
 const OF_TASKS: [&str; 8] = ["id", "kind", "status", "worker", "model", "position", "progress", "task"];
 
 pub fn markdown(found: &Value) -> String {
     let Value::Object(fields) = found else { return one_line(&found.to_string(), 2000) };
     let view = fields.get("view").and_then(Value::as_str).unwrap_or("list");
     let only: &[&str] = if view == "tasks" { &OF_TASKS } else { &[] };
-    // A view that is one thing stands as an object under its name.
+    // A view that is one thing is an object under its name.
     let inner = fields.get(view).and_then(Value::as_object).unwrap_or(fields);
     let mut first = view.to_owned();
     let mut lines = Vec::new();
@@ -43,7 +43,7 @@ pub fn markdown(found: &Value) -> String {
     lines.join("\n")
 }
 
-/// `only`: the columns that are shown, when not all of them are worth it.
+/// `only`: the columns that are shown, when not all of them are useful.
 fn rows_of(rows: &[Value], only: &[&str]) -> Vec<String> {
     let rows: Vec<&Map<String, Value>> = rows.iter().filter_map(Value::as_object).collect();
     let columns = columns(&rows, only);
@@ -97,7 +97,7 @@ fn plain(value: &Value, most: usize) -> String {
     one_line(&text, most)
 }
 
-/// In a list inside a cell, a thing that has a name stands for itself by it.
+/// In a list inside a cell, a thing that has a name is shown by it.
 fn named(item: &Value) -> &Value {
     item.get("name").unwrap_or(item)
 }

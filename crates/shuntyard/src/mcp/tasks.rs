@@ -1,5 +1,5 @@
 //! The Tasks extension of the protocol: a client that has it gets a task in place of the answer of a call that may take
-//! long, and asks after it when it likes. Such a task is one of our jobs, with the job's id; so it outlives this server.
+//! long, and polls it when it likes. Such a task is one of our jobs, with the job's id; so it outlives this server.
 
 use super::{
     answer::{Answer, Outcome},
@@ -30,7 +30,7 @@ pub fn created(config: &Config, view: &JobView) -> CreateTaskResult {
     CreateTaskResult::new(task(config, view, TaskStatus::Working))
 }
 
-/// How a task stands, with what the call would have answered once it is over.
+/// The state of a task, with the answer of the call once it is over.
 pub fn detailed(config: &Config, view: &JobView) -> DetailedTask {
     let payload = match (view.over, view.status.as_str()) {
         (false, _) => TaskPayload::Working,

@@ -1,4 +1,4 @@
-//! How a job stands, in words for a model. The first line always has the id and the state.
+//! The state of a job as text for a model. The first line always has the id and the state.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub fn whole(view: &JobView) -> String {
     lines.join("\n")
 }
 
-/// What was said: by a workflow step by step, by a batch model by model, else the answer.
+/// The text of the result: of a workflow step by step, of a batch model by model, else the answer.
 pub fn answer(view: &JobView) -> Vec<String> {
     let mut lines = Vec::new();
     for step in &view.steps {
@@ -63,7 +63,7 @@ pub fn answer(view: &JobView) -> Vec<String> {
     lines
 }
 
-/// `--- dispatch response from p/m [OK] ---` and what it said.
+/// `--- dispatch response from p/m [OK] ---` and the text of the answer.
 fn section(answer: &Value) -> Vec<String> {
     let error = &answer["error"];
     let state = match answer["status"].as_str() {
@@ -90,7 +90,7 @@ pub fn remarks(view: &JobView) -> Vec<String> {
     full.into_iter().chain(warnings).collect()
 }
 
-/// What can be done about a job that is not over.
+/// The possible actions on a job that is not over.
 fn next(view: &JobView) -> Option<String> {
     let id = &view.id;
     match (view.status.as_str(), view.over) {
@@ -102,7 +102,7 @@ fn next(view: &JobView) -> Option<String> {
     }
 }
 
-/// What is known right after a start.
+/// The text right after a start.
 pub fn started(started: &Started) -> String {
     let Started { id, status, .. } = started;
     let line = match started.position {
@@ -155,7 +155,7 @@ fn elapsed(view: &JobView) -> Option<Duration> {
     Some(ended.duration_since(began).try_into().unwrap_or_default())
 }
 
-/// Whole seconds: tenths that change with every look say nothing.
+/// Whole seconds: tenths that change with every read have no information.
 fn seconds(elapsed: Duration) -> String {
     duration::show(Duration::from_secs(elapsed.as_secs()))
 }

@@ -1,5 +1,5 @@
 //! The token that every request over HTTP has to carry. It is compared by its digest, so that the time of a comparison
-//! tells nothing of how much of a guess was right.
+//! reveals nothing about how much of a guess was right.
 
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};

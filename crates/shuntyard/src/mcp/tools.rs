@@ -1,4 +1,4 @@
-//! The tools: their names, what a model is told of each, and what each takes. There are these seven and no others.
+//! The tools: their names, their descriptions for a model, and what each takes. There are these seven and no others.
 
 use super::field::{Field, Kind};
 use clap::ValueEnum;
@@ -43,7 +43,7 @@ impl Toolset {
         }
     }
 
-    /// What the model that has these tools is told about them all. Clients put it into its system prompt.
+    /// The description of all tools for the model that has them. Clients put it into its system prompt.
     pub fn instructions(self) -> String {
         let mut lines = vec!["Shuntyard hands work to other AI models and sees it through."];
         if self != Self::Dispatch {

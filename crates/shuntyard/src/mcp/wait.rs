@@ -1,5 +1,5 @@
-//! `task_await`, and the waiting that `dispatch` shares with it: progress is told as it comes, and the end of the
-//! patience is not the end of the job.
+//! `task_await`, and the waiting that `dispatch` shares with it: progress is sent as it comes, and the end of the wait
+//! is not the end of the job.
 
 use super::{
     answer::{Answer, named},
@@ -28,7 +28,7 @@ pub async fn run(yard: &Yard, caller: &Caller, arguments: &Arguments) -> Result<
         }
     };
     let wait_for = if arguments.switch("any") == Some(true) { WaitFor::Any } else { WaitFor::All };
-    // No time at all is a single look.
+    // A timeout of zero is a single read.
     let asked = arguments.time("timeout").map(|limit| limit.0.unwrap_or_default());
     let patience = caller.patience(asked, yard.context.config.jobs.await_limit);
     let waited = wait(yard, caller, &ids, wait_for, arguments.text("cursor"), patience).await?;
@@ -38,7 +38,7 @@ pub async fn run(yard: &Yard, caller: &Caller, arguments: &Arguments) -> Result<
     })
 }
 
-/// Waits with progress. When nobody waits for the answer any more it returns at once, and the jobs go on.
+/// Waits with progress. When the client has gone away it returns at once, and the jobs go on.
 pub async fn wait(
     yard: &Yard,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub async fn wait(
     patience: Duration,
 ) -> Result<Waited, JobError> {
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    // Nobody listening any more is no concern of the job.
+    // A closed channel does not affect the job.
     let heard = move |view: &JobView| drop(sender.send(telling::headline(view)));
     let waiting = jobs::wait(&yard.context, &yard.bell, ids, wait_for, cursor, patience, &heard);
     tokio::pin!(waiting);

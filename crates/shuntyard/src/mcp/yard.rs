@@ -1,4 +1,4 @@
-//! What every tool works with.
+//! The state that every tool uses.
 
 use super::fence::Fence;
 use shuntyard_engine::{Context, queue::jobs::Bell};

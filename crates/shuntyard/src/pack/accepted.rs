@@ -1,6 +1,6 @@
 //! Findings of the linter about our own agents that their roles cannot do without, each with its reason.
 //!
-//! They hold for the files of this pack as they are; a file that somebody has changed is judged anew.
+//! They hold for the files of this pack as they are; a file that the user has changed is judged anew.
 
 use super::AGENTS;
 use shuntyard_core::roles::pack::{

@@ -41,7 +41,7 @@ const COMMANDS: [(&str, &str); 14] = [
     ("commands/orchestrator.status.md", include_str!("commands/orchestrator.status.md")),
 ];
 
-/// How agents say what they may do.
+/// The syntax in which agents declare what they may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The map `permission`, of OpenCode 1.
@@ -58,7 +58,7 @@ impl Form {
         }
     }
 
-    /// What an unknown one is like can only be guessed.
+    /// The form of a name; an unknown name can only be guessed.
     pub fn named(name: &str) -> Self {
         if name == Self::V2.as_str() { Self::V2 } else { Self::V1 }
     }

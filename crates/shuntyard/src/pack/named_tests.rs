@@ -1,4 +1,5 @@
-//! What the texts tell an agent to run or to call is there: every command with its flags, every tool, argument and view.
+//! Everything that the texts instruct an agent to run or to call exists: every command with its flags, every tool,
+//! argument and view.
 
 use super::*;
 use crate::{cli::Cli, mcp::Toolset};
@@ -17,12 +18,12 @@ fn line_of(body: &str) -> String {
     body.replace("```", "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What stands between back-ticks.
+/// The texts between back-ticks.
 fn quoted(line: &str) -> Vec<String> {
     line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// What stands directly behind a phrase, up to its closing character.
+/// The text directly behind a phrase, up to its closing character.
 fn behind(line: &str, phrase: &str, close: char) -> Vec<String> {
     line.split(phrase).skip(1).filter_map(|rest| rest.split(close).next()).map(str::to_owned).collect()
 }
@@ -40,7 +41,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why a line cannot be a command of this program. Values are not looked at, and may be left out with what needs them.
+/// Why a line cannot be a command of this program. Values are not checked, and may be left out with what needs them.
 fn wrong(line: &str) -> Option<String> {
     let mut whole = Cli::command();
     whole.build();
@@ -143,7 +144,7 @@ fn every_tool_is_there_with_what_it_is_given() {
         for named in format!("{head}\n{line}").split("shuntyard_").skip(1) {
             let name: String =
                 named.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '_').collect();
-            // The prefix alone stands for all of them.
+            // The prefix alone means all of them.
             assert!(name.is_empty() || tools.iter().any(|tool| tool.name() == name), "{path}: shuntyard_{name}");
             count += usize::from(!name.is_empty());
         }

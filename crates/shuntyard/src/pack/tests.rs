@@ -1,4 +1,5 @@
-//! The pack itself: it is clean, its roles can do what they must and nothing else, and both forms say the same.
+//! The pack itself: it is clean, its roles can do what they must and nothing else, and both forms have the same
+//! content.
 
 use super::{accepted::Accepted, *};
 use shuntyard_core::roles::pack::{
@@ -199,7 +200,7 @@ fn both_forms_have_the_same_rules() {
     }
 }
 
-/// What agents are told to write is what the checks read.
+/// The format that agents are instructed to write is the one that the checks read.
 #[test]
 fn texts_name_what_the_checks_look_for() {
     for field in Field::ALL {

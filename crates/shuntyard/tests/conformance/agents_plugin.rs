@@ -6,7 +6,8 @@ use crate::{
 };
 use std::fs;
 
-/// What OpenCode says of an agent is not all: a plugin of the project may still put another model into a message.
+/// OpenCode's description of an agent is incomplete: a plugin of the project may still put another model into a
+/// message.
 #[test]
 fn a_model_that_is_not_honoured_is_noticed_by_who_answers() {
     let mut env = with_agents("agents-not-honoured");

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// OpenCode gives a tool so long, unless it hears of progress, which is sent every second.
+/// OpenCode gives a tool so long, unless it gets progress, which is sent every second.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Our tools are registered as they are by hand; fast work goes to another model than the conversation.
@@ -103,7 +103,7 @@ fn a_model_in_opencode_hands_work_to_others_and_changes_their_models() {
         state["output"].as_str().or_else(|| state["error"].as_str()).unwrap_or_default().to_owned()
     };
     assert!(said(0).contains("scripted/beta"), "the model at once: {}", said(0));
-    // The model thought for longer than OpenCode's own patience.
+    // The model thought for longer than OpenCode's own time limit.
     assert!(said(1).contains("found it"), "past the timeout: {}", said(1));
     assert!(said(4).contains("found more"), "{}", said(4));
     assert!(said(7).contains("cancelled"), "{}", said(7));

@@ -1,5 +1,5 @@
-//! The permission evaluator against the real OpenCode: a scripted model makes calls, and what becomes of each of
-//! them is compared with what the evaluator says for the same agent file.
+//! The permission evaluator against the real OpenCode: a scripted model makes calls, and the outcome of each of them is
+//! compared with the evaluator's result for the same agent file.
 
 use crate::{NO_MEMORY, own_env};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ const TOOLS: [&str; 9] = ["bash", "edit", "glob", "grep", "read", "task", "todow
 /// Calls in one step, which OpenCode makes at the same time.
 const AT_ONCE: usize = 10;
 
-/// One call of a tool, what it asks for in turn, and what must become of it.
+/// One call of a tool, what it asks for in turn, and its expected outcome.
 struct Row {
     tool: &'static str,
     arguments: Value,
@@ -159,7 +159,7 @@ fn bash(line: &str, expected: Action) -> Row {
     }
 }
 
-/// What the evaluator says: the questions that are put, and whether the call is denied in the end.
+/// The evaluator's result: the questions that are put, and whether the call is denied in the end.
 fn predicted(rules: &[Rule], row: &Row) -> (Vec<(String, Vec<String>)>, Action) {
     let mut asked = Vec::new();
     for (permission, what) in &row.asks {

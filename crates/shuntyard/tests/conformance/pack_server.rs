@@ -1,5 +1,5 @@
-//! OpenCode as people start it, and what it says about what it has loaded. A managed server would not do: in one of
-//! those our MCP server refuses to run.
+//! OpenCode as people start it, and its reports of what it has loaded. A managed server would not do: in one of those
+//! our MCP server refuses to run.
 
 #![expect(clippy::panic, reason = "a test stops at the first surprise")]
 

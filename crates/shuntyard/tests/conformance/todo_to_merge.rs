@@ -56,7 +56,7 @@ verify = "grep -q 42 answer.txt"
     hub
 }
 
-/// What the people and the checks of pull request 1 say, as `gh pr view --json` prints it.
+/// Writes the reviews and the checks of pull request 1, as `gh pr view --json` prints them.
 fn say(hub: &Path, reviews: &Value, decision: &str) {
     let check = json!({"__typename": "CheckRun", "name": "build", "status": "COMPLETED", "conclusion": "SUCCESS",
         "workflowName": "CI", "detailsUrl": "https://github.com/ann/app/actions/runs/123/job/456"});

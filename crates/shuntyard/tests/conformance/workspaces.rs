@@ -1,5 +1,5 @@
-//! Several workspaces of one repository at once on one real OpenCode server. OpenCode takes them for one project, because
-//! they have the same first commit; sessions, settings and files stay apart all the same.
+//! Several workspaces of one repository at once on one real OpenCode server. OpenCode takes them for one project,
+//! because they have the same first commit; sessions, settings and files stay apart all the same.
 
 use crate::own_env;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn prepare(env: &TestEnv) {
     git(&top, &["checkout", "-q", "main"]);
 }
 
-/// A task that writes its own file, waits, and looks around.
+/// A task that writes its own file, waits, and lists the directory.
 struct Worker {
     id: String,
     key: String,
@@ -117,7 +117,7 @@ fn workspaces_of_one_repository_on_one_server_are_apart() {
         let show = |file: &str| git(&env.project(), &["show", &format!("shuntyard/{}:{file}", worker.id)]);
         assert_eq!(show("own.txt"), worker.key);
         assert_eq!(show("seen.txt"), format!("{}\nown.txt\nseen.txt", worker.key), "it sees its own files");
-        // The ledger has only the length of what the system says; paths in it differ a little.
+        // The ledger has only the length of the system prompt; paths in it differ a little.
         let requests = env.provider.requests(&format!("<<{}>>", worker.key));
         let system = requests.entries.iter().map(|entry| entry.system_length).max().expect("a request");
         systems.push((worker.branch, system));

@@ -1,4 +1,4 @@
-//! Models for groups of agents: written where OpenCode reads them, and proven by who answers.
+//! Models for groups of agents: written where OpenCode reads them, and proven by the model that answers.
 
 use crate::{
     agents_described::{CONFIG, GROUPS, ok, rows, standings, text, with_agents},

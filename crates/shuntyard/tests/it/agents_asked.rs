@@ -93,13 +93,13 @@ fn whoever_leaves_before_the_last_answer_changes_nothing() {
     terminal.ended().expect_code(130);
     assert_eq!(text(&file), CONFIG);
 
-    // A yes for one group is not carried out when the other is not answered.
+    // A yes for one group is not executed when the other is not answered.
     let mut terminal = asked(&env);
     terminal.press("1\n").shows(MED).press("y\n").shows(PICK_LOW).press(CTRL_C);
     terminal.ended().expect_code(130);
     assert_eq!(text(&file), CONFIG);
 
-    // A text that is piped in is nobody, and neither is one who wants JSON.
+    // Piped input is no user who can confirm, and neither is a caller that wants JSON.
     let piped = env.run_with_input(&["agents", "configure"], "1\ny\n1\ny\n");
     assert!(piped.expect_code(3).stderr.contains("nobody is there to say yes"), "{}", piped.stderr);
     let mut terminal = Terminal::start(&env, &["agents", "configure", "--json"]);

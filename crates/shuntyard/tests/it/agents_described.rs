@@ -1,4 +1,4 @@
-//! A project with agents of its own, and what the reports say of them.
+//! A project with agents of its own, and how the reports describe them.
 
 use crate::own_env;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub fn text(path: &Path) -> String {
     fs::read_to_string(path).expect("a file")
 }
 
-/// Agent, standing, and who answered.
+/// Agent, status, and the model that answered.
 pub fn standings(report: &Value) -> Vec<(String, String, String)> {
     let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let model = |value: &Value| {

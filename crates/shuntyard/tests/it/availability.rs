@@ -1,4 +1,4 @@
-//! Whether a provider answers: asked with a tiny prompt or learned from work, remembered for all, and forgotten.
+//! Whether a provider answers: asked with a tiny prompt or known from work, remembered for all, and forgotten.
 
 use crate::yard::{Key, Yard, attempts, plain};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use shuntyard_core::Nano;
 use shuntyard_scripted::Step;
 use std::{sync::OnceLock, time::Duration};
 
-/// What a check says to the model.
+/// The prompt of a check.
 const PROBE: &str = "Answer with the one word OK.";
 
 const TOML: &str = r#"
@@ -32,7 +32,7 @@ fn yard() -> &'static Yard {
         let none = [plain("keyless", Key::Missing), plain("nokey", Key::Nowhere)];
         let providers = right.into_iter().chain(wrong).chain(none).collect();
         let yard = Yard::new("availability", providers, &json!({"model": "good/m"}), TOML);
-        // The first look at a directory takes seconds, which a short timer would blame on a provider.
+        // The first read of a directory takes seconds, which a short timer would blame on a provider.
         yard.dispatch(&["-m", "good/m", "warm up"]).expect_ok();
         yard.script("hanging", PROBE, vec![Step::hang_before_headers()]);
         yard.script("limited", PROBE, vec![Step::status(429).retry_after(3600)]);
@@ -73,7 +73,7 @@ fn a_check_asks_once_tells_by_its_exit_code_and_is_remembered() {
         assert_eq!((&first["exit"], &first["source"]), (&json!(code), &json!("probe")), "{provider}");
         assert_eq!(asked(provider), requests, "{provider}");
         let second = check(yard, code, &[provider]);
-        // That there is no key is seen without asking, and a login may follow at once.
+        // A missing key is found without a request, and a login may follow at once.
         let kept = provider != "nokey";
         assert_eq!((&second["status"], &second["cached"]), (&json!(status), &json!(kept)), "{provider}: {second:#}");
         assert_eq!(second["cost_usd"], 0.0, "{provider}");
@@ -183,7 +183,7 @@ fn what_is_forgotten_keeps_nobody_away() {
     yard.env.run(&["providers", "forget", "forgotten"]).expect_code(0);
     found.push(("one", left("forgotten")));
     assert_eq!(routed(&yard, "failing"), "good/m", "only one was forgotten");
-    // What such a failure leaves behind is about the model; it is forgotten with its provider.
+    // The record of such a failure is about the model; it is forgotten with its provider.
     yard.env.run(&["providers", "forget", "failing"]).expect_code(0);
     found.push(("with its models", left("failing")));
     fail();

@@ -1,4 +1,4 @@
-//! Bad input: the documented exit code, a message that says what to do, and nothing left behind.
+//! Bad input: the documented exit code, a message with the next step, and nothing left behind.
 
 use crate::{own_env, shared::env};
 use shuntyard_testkit::{TestEnv, script};

@@ -1,5 +1,5 @@
 //! Several models at once: each with its own deadline, bill and failure, in the order in which they were named, and
-//! nothing left behind whoever is stopped.
+//! nothing left behind when one of them is stopped.
 
 use crate::{
     NO_MEMORY,
@@ -44,7 +44,7 @@ fn seven(name: &str, way: &[&str], timeout: Duration, via: &str) -> Yard {
     let yard = Yard::new(name, providers, &json!({"model": "first/m"}), NO_MEMORY);
     limit(&yard);
     if via == "opencode" {
-        // The first look at a directory takes seconds, which a short deadline would blame on a model.
+        // The first read of a directory takes seconds, which a short deadline would blame on a model.
         yard.dispatch(&["-m", "first/m", "warm up"]).expect_ok();
     }
     let before = yard.booked();
@@ -145,7 +145,7 @@ fn nobody_is_paid_twice_for_one_name() {
         assert!(outcome.json()["error"]["hint"].to_string().contains("once"), "{args:?}: {}", outcome.stdout);
     }
     assert_eq!(yard.asked("acme"), 0);
-    // What only looks like a list is said to be none.
+    // What only resembles a list is refused.
     yard.dispatch(&["-m", "[acme/swift-one]", "hello"]).expect_code(2).expect_class("usage");
     yard.dispatch(&["--models", "nothing", "hello"]).expect_code(2).expect_class("usage");
     assert_eq!(yard.asked("acme"), 0);
@@ -187,7 +187,7 @@ fn so_many_of_a_tier_are_asked_as_there_are() {
 fn one_limit_holds_for_all_together() {
     let yard = yard("max-cost", &["first", "second"], "");
     let named = ["first/m", "second/m"];
-    // An answer is reckoned with $0.015, so that one of the two alone would fit.
+    // An answer is estimated at $0.015, so that one of the two alone would fit.
     let refused = yard.ask(&named, &["--max-cost", "0.02", "hello"]);
     let report = refused.expect_code(3).json();
     let expected = named.map(|name| (name, "error", "budget_refused"));
@@ -273,7 +273,7 @@ fn all_cancelled_is_what_one_cancelled_is() {
     assert_eq!((yard.asked("first"), yard.asked("second")), (1, 1), "nobody is asked to judge nothing");
 }
 
-/// What the store says of the attempts on these models.
+/// The states of the attempts on these models, from the store.
 fn states(yard: &Yard, models: &[&str]) -> Vec<RunStatus> {
     let records = in_store(&yard.env, async |store| store.recent_dispatches(50).await.expect("dispatches"));
     let attempts = records.iter().flat_map(|record| &record.attempts);

@@ -155,7 +155,7 @@ fn what_is_reported_as_spent_is_what_the_providers_have_on_their_books() {
             rows.iter().map(|(name, cost, tries, tokens)| format!("{name},{},{tries},{tokens}", usd(*cost))).collect();
         assert_eq!(shown, written, "by {by}");
     }
-    // A recorded amount stands beside them, under the name of its batch as well.
+    // A recorded amount is listed beside them, under the name of its batch as well.
     done(env, &["record", "teller", "--cost", "0.000000001", "--requests", "3", "--batch", "night, \"one\""]);
     assert_eq!(rows(env, "batch"), [("night, \"one\"".to_owned(), Nano(1), 3, 0)]);
     let csv = env.run(&["budget", "report", "--by", "batch", "--csv"]);
@@ -280,7 +280,7 @@ fn a_provider_that_is_running_low_is_spared_and_one_that_is_used_up_is_refused()
     let passed = trace(&report["route"], "tier");
     assert!(passed.contains(&"thin/m: provider thin has used 80 % of $10.0000".to_owned()), "{passed:?}");
 
-    // No other of the tier has: the next cheaper one is used, and that is said.
+    // No other of the tier has budget left: the next cheaper one is used, and the report contains that.
     done(env, &["configure", "attic", "--daily-budget", "10"]);
     record(env, "attic", "8");
     let spared = yard.at("attic").script("spared", vec![]);
@@ -300,7 +300,7 @@ fn a_provider_that_is_running_low_is_spared_and_one_that_is_used_up_is_refused()
     assert_eq!((attempts(&report)[0].0.as_str(), &report["route"]["tier"]), ("attic/m", &json!("above")));
     assert_eq!(attempts(&yard.dispatch(&["-m", "attic/m", &spared]).expect_ok())[0].0, "attic/m");
 
-    // Used up: nobody is asked, whatever was said, unless it was said that the limit may be passed.
+    // Used up: no model is asked, whatever the flags, except with `--over-budget`.
     record(env, "attic", "1.5");
     let before = yard.asked("attic");
     for flags in [&["-m", "attic/m"][..], &["--critical", "-m", "attic/m"], &["-m", "attic/m", "--fallback"]] {
@@ -365,7 +365,7 @@ fn a_session_is_refused_rather_than_given_to_another_model() {
     let key = yard.at("faithful").script("faithful", vec![Step::text("one"), Step::text("two")]);
     let first = yard.dispatch(&["-m", "faithful/m", "--keep", &key]).expect_ok();
     let session = first["session_id"].as_str().unwrap_or_default().to_owned();
-    // The limit is not reached, but there is no room for what an attempt probably costs.
+    // The limit is not reached, but the rest is less than the probable cost of an attempt.
     done(&yard.env, &["configure", "faithful", "--daily-budget", "0.005"]);
     let refused = yard.dispatch(&["--session", &session, &key]);
     refused.expect_code(3).expect_class("budget_refused");
@@ -378,8 +378,8 @@ fn a_session_is_refused_rather_than_given_to_another_model() {
 fn ten_at_once_stay_below_the_line_together() {
     let yard = yard();
     let env = &yard.env;
-    // At worst one comes to 128 000 tokens that are kept and 8 192 of output, which is $0.60288. Below the line of
-    // $1.90 there is room for three; what three really cost leaves none for a fourth.
+    // At worst one comes to 128 000 tokens that are kept and 8 192 of output, which is $0.60288. The line of $1.90 has
+    // budget for three; what three really cost leaves none for a fourth.
     done(env, &["configure", "crowd", "--daily-budget", "2"]);
     let answer = || Step::text("one of them").usage(Tokens::new(110_000, 8000));
     let key = yard.at("crowd").script("crowd", (0..10).map(|_| answer()).collect());
@@ -496,7 +496,7 @@ fn a_line_is_announced_once_and_all_of_it_together_can_be_closed() {
         assert!(refused.stdout.contains("nothing may be spent: overall has used 96 % of $100.0000"));
     }
     assert_eq!(yard.asked("quiet"), before);
-    // Also who was only refused has seen it, and the log has it once.
+    // A refused dispatch announces the line too, and the log has it once.
     assert_eq!(events(env, "budget.alert", "overall").len(), 1, "a refusal announces the line as well");
     budget(env, &["check", "quiet"]).expect_code(2);
     yard.dispatch(&["--over-budget", "-m", "quiet/m", "hello"]).expect_ok();

@@ -1,5 +1,5 @@
-//! What one dispatch may cost is held while it works, and what tasks and batches may cost holds for all that is
-//! charged to them.
+//! The limit of one dispatch holds while it works, and the limits of tasks and batches hold for all that is charged to
+//! them.
 
 use crate::{
     NO_MEMORY,
@@ -84,7 +84,7 @@ fn assert_capped(outcome: &Outcome, provider: &str, key: &str, directory: &Path)
 }
 
 /// Steps that are too many for the limit. What follows the one that reaches it is never answered: OpenCode may ask for
-/// the next before it is told to end, but none can follow that one, however slow the machine is.
+/// the next before the abort arrives, but none can follow that one, however slow the machine is.
 fn spending(directory: &Path) -> Vec<Step> {
     let gate = Gate::default();
     let gated = |at| if at < REACHING { work(directory) } else { work(directory).at(&gate) };
@@ -98,7 +98,8 @@ fn assert_ended_at_the_limit(report: &Value, ledger: &Ledger) {
     assert!(cost >= MOST && cost.0 % EACH.0 == 0, "whole steps, at least to the limit: {report:#}");
     let asked = ledger.entries.len();
     assert!((REACHING..=REACHING + 1).contains(&asked), "{asked} steps: {report:#}");
-    // The last answer can be whole at the provider and cut off at OpenCode: then the cost is an estimate, and said so.
+    // The last answer can be whole at the provider and cut off at OpenCode: then the cost is an estimate, and marked as
+    // one.
     let total = ledger.total_reported().cost;
     if report["cost_known"] == true {
         assert_bill(report, ledger);
@@ -136,8 +137,8 @@ fn what_the_children_of_a_run_spend_counts_as_its_own() {
     let ledger = yard().at("parent").requests(&key);
     let (first, rest) = ledger.entries.split_first().expect("requests");
     assert!(rest.iter().all(|entry| entry.session.is_some() && entry.session != first.session), "a child did it");
-    // OpenCode books a step when its tools are done. That of the parent was cut off while its child was at work, so
-    // what it cost is not known, and that is said.
+    // OpenCode books a step when its tools are done. That of the parent was cut off while its child was at work, so its
+    // cost is unknown, and the report marks it so.
     assert_eq!(report["cost_known"], false, "{report:#}");
     assert_ended_at_the_limit(&report, &Ledger { entries: rest.to_vec() });
 }
@@ -190,7 +191,7 @@ fn limits_of_a_task_and_of_a_batch_hold_for_all_that_is_charged_to_them() {
         assert!(refused.stdout.contains(whose), "{}", refused.stdout);
         assert_eq!(yard().asked_for("charged", &key), 0, "nobody was asked");
     }
-    // Another task, another batch and what is charged to nobody go on.
+    // Another task, another batch and unlabelled dispatches go on.
     for labels in [&["--task", "T2", "--batch", "B2"][..], &["--task", "T3", "--batch", "B2"], &[]] {
         dispatch(labels).0.expect_ok();
     }

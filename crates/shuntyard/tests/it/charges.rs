@@ -1,4 +1,4 @@
-//! Who pays: tasks and batches fill the limit of their tier, a limit leads to what is cheaper and to nothing else, and
+//! Charges: tasks and batches fill the limit of their tier, a limit leads to what is cheaper and to nothing else, and
 //! what is used has a rate with and without a limit.
 
 use crate::{
@@ -119,7 +119,7 @@ fn what_tasks_and_batches_spend_fills_the_limit_of_their_tier() {
     env.run(&["task", "cancel", &stopped]).expect_code(0);
     assert_eq!(yard.asked("cheap"), asked, "nobody was asked");
 
-    // Critical tasks keep their tier where others give way.
+    // Critical tasks keep their tier where others are downgraded.
     budget(&yard, &["configure", "--tier", "top", "--daily-budget", "10"]);
     budget(&yard, &["record", "dear", "--tier", "top", "--cost", "8.5"]);
     let (spared, _) = task(&yard, "plain", &["--tier", "top"]);
@@ -158,7 +158,7 @@ fn a_limit_leads_to_what_is_cheaper_and_to_nothing_else() {
     let kept = yard.dispatch(&["--tier", "top", "--batch", "bb", "--critical", &hello]).expect_ok();
     assert_eq!(tiers(&kept), ("dear/m".into(), json!("top"), Value::Null));
 
-    // The provider of the top tier is used up: the next cheaper tier works, and not the dearest of all.
+    // The provider of the top tier is used up: the next cheaper tier works, and not the most expensive of all.
     for provider in ["dear", "plain", "cheap"] {
         budget(&yard, &["configure", provider, "--daily-budget", "10"]);
     }
@@ -169,7 +169,7 @@ fn a_limit_leads_to_what_is_cheaper_and_to_nothing_else() {
     assert!(report["warnings"].to_string().contains(why), "{report:#}");
     budget(&yard, &["record", "plain", "--cost", "9.6"]);
     budget(&yard, &["record", "cheap", "--cost", "9.6"]);
-    // What no tier lists and costs no less than the tier does not stand in for it.
+    // A model that no tier lists and that costs no less than the tier is no substitute for it.
     let refused = yard.dispatch(&["--tier", "mid", &hello]);
     refused.expect_code(3).expect_class("budget_refused");
     assert!(refused.stdout.contains("provider plain has used 96 % of $10.0000"), "{}", refused.stdout);
@@ -230,7 +230,7 @@ fn rates_alerts_and_estimates_go_by_what_was_really_used() {
     let expected = [(20, "degraded"), (20, "exhausted"), (100, "degraded")];
     assert_eq!(told, expected.map(|(limit, level)| (json!(limit), json!(level))));
 
-    // What was refused has used nothing, and says nothing about what an answer costs.
+    // A refused request has used nothing, and is no evidence of what an answer costs.
     for _ in 0..6 {
         yard.dispatch(&["-m", "barred/m", &hello]).expect_code(1).expect_class("auth_invalid");
     }

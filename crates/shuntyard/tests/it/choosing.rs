@@ -16,7 +16,7 @@ mine = ["nokey/m", "inlogin/m"]
 scout = "mine"
 "#;
 
-/// The scene of these tests, with what was said of it before any server ran.
+/// The scene of these tests, with the output about it from before any server ran.
 struct Scene {
     yard: Yard,
     agents: PathBuf,
@@ -70,7 +70,7 @@ fn rows<'a>(document: &'a Value, list: &str) -> Vec<&'a Value> {
     document[list].as_array().into_iter().flatten().collect()
 }
 
-/// Without the variants, of which OpenCode makes up more than its files say.
+/// Without the variants: OpenCode generates more of them than its files contain.
 fn comparable(document: &Value) -> Vec<Value> {
     let mut models: Vec<Value> = rows(document, "models").into_iter().cloned().collect();
     for model in &mut models {
@@ -291,7 +291,7 @@ fn an_agents_own_model_counts_when_none_is_named_with_a_server_and_without() {
     let key = yard.at("byenv").script("named", vec![Step::text("named")]);
     let report = yard.dispatch(&["--agent", "helper", "-m", "byenv/m", "--dir", &directory, &key]).expect_ok();
     assert_eq!((&report["text"], &report["route"]["rule"]), (&json!("named"), &json!("explicit")));
-    // An agent whose model is not there is refused, and not quietly led by another.
+    // An agent whose model is not there is refused, and not silently run by another model.
     let lost = yard.dispatch(&["--agent", "lost", "--dir", &directory, "hello"]);
     lost.expect_code(4).expect_class("provider_not_connected");
     let decided = yard.env.run(&["route", "--json", "--agent", "lost", "--dir", &directory, "hello"]);

@@ -211,7 +211,7 @@ fn lines_become_tasks_and_the_rest_is_told() {
     let again = ada.run(&["task", "sync"]);
     again.expect_code(0);
     assert_eq!((again.stdout.as_str(), pair.shared().as_str()), ("", PLAN));
-    // Somebody else has done it in the meantime.
+    // The task was ticked by hand in the meantime.
     let done = PLAN.replace("- [ ] t001", "- [x] t001");
     std::fs::write(ada.project().join("TODO.md"), done).expect("written");
     git(&ada.project(), &["commit", "-q", "-am", "done"]);

@@ -1,5 +1,5 @@
-//! A model that is asked what kind of task a text is: only where the user has named one, once for each text, within a
-//! deadline; and without it everything goes by the rules.
+//! A model classifies the kind of task of a text: only where the user has named one, once for each text, within a
+//! deadline; and without it the rules decide everything.
 
 use crate::own_env;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn a_model_says_the_kind_once_and_what_it_said_is_kept() {
 
 #[test]
 fn what_a_model_does_not_answer_the_rules_decide() {
-    // Only what never answers meets its deadline, on a busy machine too.
+    // Only a model that never answers meets its deadline, on a busy machine too.
     let failures: [(&str, &str, Vec<Step>); 3] = [
         ("refused", "10m", vec![Step::status(401)]),
         ("late", "3s", vec![Step::hang_before_first_byte()]),

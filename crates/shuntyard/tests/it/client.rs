@@ -1,4 +1,4 @@
-//! The OpenCode client by itself on a real server, for what a dispatch refuses before it gets there.
+//! The OpenCode client by itself on a real server, for calls that a dispatch refuses before they get there.
 
 use crate::env;
 use serde_json::json;
@@ -16,7 +16,7 @@ struct Station {
     hub: EventHub,
 }
 
-/// The shared environment's managed server, spoken to directly.
+/// The shared environment's managed server, accessed directly.
 async fn station() -> Station {
     env().dispatch(&["-m", "scripted/alpha", "warm up"]).expect_ok();
     let server = &env().servers()[0];
@@ -106,7 +106,7 @@ async fn an_unknown_agent_ends_although_the_server_never_says_idle() {
     let session = station.session().await;
     let report = station.run(&session, "alpha", Some("nobody"), "hello").await;
     let failure = report.verdict.outcome.expect_err("a failure");
-    // OpenCode tells the cause by an event that it does not always send; then its refusal is passed on.
+    // OpenCode reports the cause by an event that it does not always send; then its refusal is passed on.
     let told = failure.class == ErrorClass::ServerError && failure.message.contains("Agent not found");
     let refused = failure.class == ErrorClass::OpencodeUnhealthy && failure.message.contains("500");
     assert!(told || refused, "{failure:?}");

@@ -75,7 +75,7 @@ fn bash_completes_tasks_batches_and_models() {
     assert_eq!(env.servers(), Vec::<serde_json::Value>::new(), "no server was started");
 }
 
-/// Neither shell is needed to build or test this, so only what they are loaded by is looked for.
+/// Neither shell is needed to build or test this, so only their loading commands are searched for.
 #[test]
 fn the_other_scripts_are_for_their_shells() {
     let env = own_env("completions-others");
@@ -97,7 +97,7 @@ fn what_a_script_asks_is_answered_in_one_form() {
     assert_eq!(answer(&["dispatch", "--image", ""]), "files\n");
     assert_eq!(answer(&["completions", "b"]), "values\nbash\t\n");
     assert_eq!(answer(&[]).lines().next(), Some("values"));
-    // A program that is called like it and lies in the directory is not run by a Tab.
+    // A Tab does not run a program of the same name in the directory.
     let trap = env.project().join("shuntyard");
     script(&trap, "#!/bin/sh\ntouch run\n");
     tab(&env, "./shuntyard task ");

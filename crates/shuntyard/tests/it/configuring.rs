@@ -94,7 +94,7 @@ fn a_broken_file_is_fixed_by_the_setting_that_breaks_it() {
     env.run(&["config", "check"]).expect_code(0);
 }
 
-/// What it says about values is tested beside its code.
+/// Its messages about values are tested beside its code.
 #[test]
 fn the_schema_is_printed_whatever_the_configuration_is() {
     let env = own_env("config-schema");

@@ -1,5 +1,5 @@
-//! A council: rounds in which nobody is named, an end when all agree, a synthesis that keeps the dissent, and no call
-//! that the limits have no room for.
+//! A council: rounds without the members' names, an end when all agree, a synthesis that keeps the dissent, and no call
+//! that exceeds the limits.
 
 use crate::yard::{Key, Yard, assert_settled, flags, model, with_models};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn yard(name: &str) -> Yard {
     yard
 }
 
-/// Keeps its position, unless the question says that all shall agree: then the second round does.
+/// Keeps its position, unless the question asks that all shall agree: then the second round does.
 fn member(said: &[Said], position: &str, answer: &str) -> Step {
     let prompt = &said.last().expect("a prompt").text;
     if prompt.starts_with("A council has answered") {
@@ -182,7 +182,7 @@ fn what_the_limits_have_no_room_for_is_refused_before_the_first_call() {
     yard.env.run(&["budget", "configure", "hall", "--daily-budget", "5"]).expect_code(0);
     council(&yard, &poor, &["--rounds", "1", "hello"]).expect_code(0);
     assert!(yard.asked("hall") >= 2);
-    // What is used up is refused to all, and not to who goes on past it.
+    // A used-up limit refuses every council, except one with `--over-budget`.
     yard.env.run(&["budget", "configure", "hall", "--daily-budget", "0.001"]).expect_code(0);
     for flags in [&["--rounds", "1"][..], &["--rounds", "1", "--critical"]] {
         council(&yard, &poor, &[flags, &["hello"]].concat()).expect_code(3).expect_class("budget_refused");
@@ -253,7 +253,8 @@ fn an_interrupted_council_says_what_it_has_and_what_it_cost() {
     assert_settled(&yard.env);
 }
 
-/// A member that was named by a tier belongs to it like any other work for that tier; one that was named itself does not.
+/// A member that was named by a tier belongs to it like any other work for that tier; a member that was named itself
+/// does not.
 #[test]
 fn a_tier_pays_for_its_members_and_its_limit_holds_for_them() {
     let yard = yard("council-tier");

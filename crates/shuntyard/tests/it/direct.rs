@@ -30,7 +30,7 @@ patient = ["limited/m", "line/m"]
 falling = "direct"
 "#;
 
-/// Every test has providers of its own here, because what fails is left alone by all.
+/// Every test has providers of its own here, because a provider that fails is cooling down for all tests.
 fn yard() -> &'static Yard {
     static YARD: OnceLock<Yard> = OnceLock::new();
     YARD.get_or_init(|| {
@@ -100,7 +100,7 @@ fn a_terminal_shows_the_answer_while_it_comes() {
         .expect("a terminal");
     let mut output = running.stdout.take().expect("a pipe");
     let mut shown = Vec::new();
-    // The provider says no more than this, so that the read ends only because it was shown at once.
+    // The provider sends no more than this, so that the read ends only because it was shown at once.
     while !String::from_utf8_lossy(&shown).contains("partial ") {
         let mut piece = [0; 1024];
         let read = output.read(&mut piece).expect("what is shown");
@@ -125,7 +125,7 @@ fn an_answer_that_does_not_fit_is_corrected_and_both_are_paid() {
     let report = yard.dispatch(&["--via", "direct", "-m", "mended/m", "--schema", schema, &key]).expect_ok();
     assert_eq!(report["structured"], json!({"score": 4}));
     assert!(report["warnings"].to_string().contains("try 1 did not fit the schema"), "{report:#}");
-    // The correction names the fault and holds what was said before, the key among it.
+    // The correction names the error and contains the earlier messages, the key among them.
     let entries = yard.ledger(&key).entries;
     assert_eq!(entries.len(), 2);
     assert!(entries.iter().all(|entry| entry.answer_form.as_deref() == Some("json_schema")));
@@ -225,7 +225,7 @@ fn the_direct_way_is_refused_where_it_would_be_another_request() {
     assert_eq!(yard.asked_for("line", &key), 1);
     assert_eq!((yard.asked("packaged"), yard.asked("varied"), theirs.ledger().entries.len()), (0, 0, 0));
     assert!(!std::path::Path::new(&plugged).join("it-ran").exists(), "the plugin has run");
-    // What OpenCode would send without a key is not sent here either: it goes its way.
+    // What OpenCode would send without a key is not sent directly either: it goes through OpenCode.
     let report = yard.ask(&["keyless/m", "line/m"], &["hello"]);
     assert_eq!(report.json()["results"][1]["via"], "direct");
 }
@@ -309,8 +309,8 @@ fn a_killed_direct_dispatch_is_closed_by_the_next_one() {
 
 #[test]
 fn ten_at_once_stay_below_the_line_together() {
-    // At worst one comes to 128 000 tokens and 8 192 of output, which is $0.60288. Below the line of $1.90 there is
-    // room for three; what three really cost leaves none for a fourth.
+    // At worst one comes to 128 000 tokens and 8 192 of output, which is $0.60288. The line of $1.90 has budget for
+    // three; what three really cost leaves none for a fourth.
     let ids: Vec<String> = (0..10).map(|n| format!("m{n}")).collect();
     let models: Vec<Value> = ids.iter().map(|id| model(id, &json!({}))).collect();
     let yard = Yard::new("direct-ten", vec![with_models("crowd", Key::Config, &models)], &json!({}), "");

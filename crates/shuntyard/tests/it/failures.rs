@@ -7,7 +7,7 @@ use shuntyard_scripted::{Ending, Step};
 use shuntyard_testkit::{Outcome, outcome::assert_bill};
 use std::time::Duration;
 
-/// Dispatches one scripted failure and checks what every failure owes.
+/// Dispatches one scripted failure and checks what holds after every failure.
 fn fail(name: &str, steps: Vec<Step>, args: &[&str]) -> (Outcome, Value, String) {
     let key = env().provider.script(name, steps);
     let outcome = env().dispatch(&[&["-m", "scripted/alpha"], args, &[key.as_str()]].concat());

@@ -1,4 +1,4 @@
-//! What happens when a model fails: who is asked next, who is not, and what is remembered of it.
+//! What happens when a model fails: which one is asked next, which is not, and what is remembered of it.
 
 use crate::yard::{Key, Yard, attempts, events, plain, record_of, trace};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::{process::Command, sync::OnceLock, time::Duration};
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// Every test has providers of its own here, because what fails is left alone by all.
+/// Every test has providers of its own here, because a provider that fails is cooling down for all tests.
 const TOML: &str = r#"
 tier_order = ["low", "high"]
 [tiers]
@@ -43,7 +43,7 @@ fn yard() -> &'static Yard {
         providers.extend(wrong.map(|id| plain(id, Key::Wrong)));
         providers.extend(right.map(|id| plain(id, Key::Config)));
         let yard = Yard::new("fallback", providers, &json!({"model": "inconfig/m"}), TOML);
-        // The first look at a directory takes seconds, which a short timer would blame on a model.
+        // The first read of a directory takes seconds, which a short timer would blame on a model.
         yard.dispatch(&["-m", "inconfig/m", "warm up"]).expect_ok();
         yard
     })
@@ -121,7 +121,7 @@ fn one_call_asks_on_until_a_model_answers_and_the_next_call_goes_straight_there(
         moves.map(|(from, to, trigger)| [json!(from), json!(to), json!(trigger)]).each_ref().map(|row| row.each_ref())
     );
 
-    // Another process knows what this one met.
+    // Another process knows the failure that this one met.
     let report = yard.dispatch(&["--tier", "mine", &key]).expect_ok();
     assert_eq!(report["text"], "at once");
     assert_eq!(attempts(&report), pairs(&[("inlogin/m", "ok")]));
@@ -206,7 +206,7 @@ fn a_model_that_is_too_weak_leads_up_and_one_that_is_away_leads_aside() {
     assert_eq!(attempts(&report), pairs(&[("down/m", "auth_invalid"), ("weak/m", "ok")]));
     assert_eq!(report["route"]["tier"], "low");
     assert_eq!(yard.asked_for("strong", &key), 0);
-    // The second cannot do it: nobody of the same strength is tried.
+    // The second cannot do it: no other model of the same strength is tried.
     let wrong = || Step::structured(json!({"score": "four"}));
     let key = yard.at("strong").script("up", vec![Step::structured(json!({"score": 4}))]);
     yard.script("weak", &key, vec![wrong(), wrong(), wrong()]);
@@ -257,7 +257,7 @@ fn providers_that_are_not_allowed_are_asked_neither_at_a_hop_nor_by_name() {
         let named = yard.env.run_with(&allowed, &[&["dispatch", "--json"], flags, &[&key]].concat());
         named.expect_code(3).expect_class("policy");
     }
-    // Nobody of an unlisted provider stands in when the allowed ones are away.
+    // No model of an unlisted provider substitutes for the allowed ones when they are away.
     let only = [("SHUNTYARD_POLICY_ALLOW_PROVIDERS", "first")];
     let away = yard.env.run_with(&only, &["dispatch", "--json", "--tier", "allowed", &key]);
     away.expect_code(1).expect_class("auth_invalid");
@@ -287,7 +287,7 @@ fn an_interrupt_during_the_second_attempt_ends_both_and_asks_nobody_else() {
     assert_eq!((record.status, record.error_class), (RunStatus::Error, Some(ErrorClass::Cancelled)));
     assert!(record.ended_at.is_some() && record.attempts.len() == 2, "{record:#?}");
     assert!(record.attempts.iter().all(|made| made.ended_at.is_some()), "{record:#?}");
-    // Whoever was interrupted is not to blame: it is asked again.
+    // An interrupted model is not to blame: it is asked again.
     let report = yard.dispatch(&["--tier", "slow", "hello"]).expect_ok();
     assert_eq!(attempts(&report), pairs(&[("slow/m", "ok")]));
 }

@@ -1,4 +1,4 @@
-//! What a report of the doctor says of one subject.
+//! The doctor's finding on one subject.
 
 use serde_json::Value;
 

@@ -73,7 +73,7 @@ pub(crate) fn verdict(shown: &[(String, String)], best: usize) -> Value {
     json!({"ranking": ranking, "best": first, "scores": scores, "reason": format!("{first} is right")})
 }
 
-/// The first so many object as the prompt says, and the last may have to be silent.
+/// The first so many object, by the number in the prompt, and the last may have to be silent.
 fn reviewer(index: usize, prompt: &str) -> Step {
     if prompt.contains("silent") && index == 4 {
         return Step::status(403);
@@ -189,7 +189,7 @@ fn there_must_be_something_to_compare_and_somebody_to_do_it() {
     assert_eq!(verdict["decision"], "no_verdict");
     assert!(verdict["why"].as_str().is_some_and(|why| why.contains("at least two")), "{verdict:#}");
     assert_eq!(yard.asked_for("bench", &key), 0);
-    // A judge that does not exist is said before the answers are paid for.
+    // A judge that does not exist is refused before the answers are paid for.
     let key = yard.at("quillon").script("nobody", vec![Step::text("never given")]);
     let refused = yard.ask(&NAMES[..2], &["--judge", "bench/nobody", &key]);
     refused.expect_code(2).expect_class("model_not_found");
@@ -221,7 +221,7 @@ fn objections_are_counted_and_silence_counts_where_it_matters() {
         ("objections=1", "decided", "pass", [1, 4, 0]),
         ("objections=2", "decided", "second_opinion", [2, 3, 0]),
         ("objections=3", "decided", "fix", [3, 2, 0]),
-        // One more objection would change nothing here; but nothing passes while somebody is silent.
+        // One more objection would change nothing here; but nothing passes while a reviewer is silent.
         ("objections=0 silent", "undecided", "second_opinion", [0, 4, 1]),
         ("objections=3 silent", "decided", "fix", [3, 1, 1]),
         // Here it would change something, so that it is not decided, and the graver way is taken.

@@ -93,7 +93,7 @@ fn a_project_configuration_that_cannot_be_read_is_named_never_quoted_and_read_ag
     let secret = "plain-words-that-are-a-key";
     let broken = format!("{{\"provider\": {{\"scripted\": {{\"options\": {{\"apiKey\": \"{secret}\"");
     let fine = "{\"model\": \"scripted/alpha\"}";
-    // Broken at the first sight of the directory, after it was fine, and in another way.
+    // Broken at the first read of the directory, after it was fine, and in another way.
     for (text, fault) in [(broken.as_str(), "at line 1"), (fine, ""), ("{\"model\": 5}", "model: Expected string")] {
         std::fs::write(&file, text).expect("written");
         let outcome = env.dispatch(&["-m", "scripted/alpha", "hi"]);
@@ -176,7 +176,7 @@ fn an_interrupted_dispatch_aborts_its_run_and_says_so() {
 fn a_users_own_server_is_used_and_left_alone() {
     let env = own_env("named");
     env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
-    // Our own managed server plays the user's: another home knows only its address and password.
+    // Our own managed server replaces the user's: another home knows only its address and password.
     let server = one_server(&env);
     let id = server["id"].as_str().expect("an id");
     let password =

@@ -43,7 +43,7 @@ fn every_step_of_an_agent_counts() {
 
 #[test]
 fn a_child_session_is_paid_with_its_parent() {
-    // In command mode subtasks are allowed: the model hands work to a child, which has its own session.
+    // In command mode subtasks are allowed: the model delegates work to a child, which has its own session.
     let key = env().provider.fresh_key("child");
     let delegated =
         json!({"description": "sub", "prompt": format!("the small part {key}"), "subagent_type": "general"});

@@ -1,4 +1,4 @@
-//! The workflow pack as people install it: their files stay theirs.
+//! The workflow pack as people install it: files of the user stay unchanged.
 
 #![expect(clippy::panic, reason = "a test stops at the first surprise")]
 

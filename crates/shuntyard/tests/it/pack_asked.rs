@@ -18,7 +18,7 @@ fn only_a_yes_replaces_what_the_user_changed() {
     env.run(&["pack", "install"]).expect_code(0);
     let file = target(&env).join("agents/init.md");
     let ours = fs::read_to_string(&file).expect("readable");
-    // Without a last line end, which an editor may leave out and nobody may add.
+    // Without a last line end, which an editor may leave out and the program must not add.
     write(&file, &format!("{ours}And mine."), 0o600);
     let before = snapshot(&target(&env));
     for (keys, code) in [("n\n", 3), ("\n", 3), (CTRL_D, 3), ("yess\n", 3), ("j\n", 3), (CTRL_C, 130)] {
@@ -27,7 +27,7 @@ fn only_a_yes_replaces_what_the_user_changed() {
         terminal.ended().expect_code(code);
         assert_eq!(snapshot(&target(&env)), before, "after {keys:?}");
     }
-    // A text that is piped in is nobody, and neither is one who wants JSON.
+    // Piped input is no user who can confirm, and neither is a caller that wants JSON.
     let piped = env.run_with_input(&["pack", "install"], "y\n");
     assert!(!piped.expect_code(3).stderr.contains("[y/N]"), "{}", piped.stderr);
     let mut terminal = Terminal::start(&env, &["pack", "install", "--json"]);

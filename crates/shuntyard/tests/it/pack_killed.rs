@@ -17,7 +17,7 @@ fn moments() -> usize {
     rounds(6)
 }
 
-/// On a busy machine a command may be over before it is seen that its moment has come; then it is tried again.
+/// On a busy machine a command may be over before its moment is noticed; then it is tried again.
 const TRIES: usize = 8;
 
 type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
@@ -78,7 +78,7 @@ impl<'e> Project<'e> {
     }
 }
 
-/// The project, and what is kept outside of it. Files come and go while this looks.
+/// The project, and what is kept outside of it. Files come and go while this reads.
 fn watched(env: &TestEnv, root: &Path) -> Snapshot {
     let mut found = Snapshot::new();
     let mut open = vec![root.to_path_buf(), env.data_dir().join("pack")];
@@ -116,7 +116,7 @@ fn killed_in_time<'e>(project: impl Fn(usize) -> Project<'e>, verb: &[&str], pro
     }
 }
 
-/// What a whole run comes to, by which the moments are chosen.
+/// The progress and the result of a whole run, by which the moments are chosen.
 fn whole(env: &TestEnv, name: &str, prepared: &[&[&str]], verb: &[&str]) -> (usize, Snapshot) {
     let project = Project::new(env, name);
     prepared.iter().for_each(|verb| project.run(verb));

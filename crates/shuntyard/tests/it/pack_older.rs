@@ -1,5 +1,5 @@
-//! A pack that another version of the program has installed: it is told, with what to do, and an install brings it up
-//! to date.
+//! A pack that another version of the program has installed: a message names it and the next command, and an install
+//! brings it up to date.
 
 use crate::{
     own_env,
@@ -64,7 +64,7 @@ fn an_older_pack_is_told_and_brought_up_to_date() {
     {
         assert!(diff.stdout.contains(line), "{line}: {}", diff.stdout);
     }
-    // What the user has changed in the older one stays, and is told.
+    // A user's change in the older pack stays, and is reported.
     write(&root.join("commands/scout.md"), "my own scout\n", 0o644);
     env.run(&["pack", "install"]).expect_code(3);
     assert_eq!(fs::read_to_string(root.join("commands/scout.md")).expect("readable"), "my own scout\n");

@@ -1,5 +1,5 @@
-//! Each role of the pack tries what it may not do, in the real OpenCode: to write where it has no business, to write by
-//! the shell, and to hand its work on.
+//! Each role of the pack tries what it may not do, in the real OpenCode: to write to forbidden files, to write by the
+//! shell, and to delegate its work.
 
 use crate::own_env;
 use serde_json::json;
@@ -20,7 +20,7 @@ const ROLES: [(&str, Option<&str>, &str); 11] = [
     ("model-config", None, "src/k.txt"),
 ];
 
-/// Those whose shell is open: what they touch is looked at by whoever runs a pipeline.
+/// Roles whose shell is open: the user of a pipeline checks what they touch.
 const WITH_SHELL: [&str; 2] = ["executor", "implementer"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! What outcomes teach, by the commands that enter, ask, show and write them out. None of them starts a server.
+//! Recorded outcomes, by the commands that enter, query, show and export them. None of them starts a server.
 
 use crate::own_env;
 use serde_json::{Value, json};
@@ -464,7 +464,7 @@ fn bad_input_is_refused_and_nothing_is_kept() {
     let refused = patterns(&env, &[record.as_slice(), &["--tier", "sonet"]].concat());
     assert!(refused.stdout.contains("did you mean `sonnet`?"), "{}", refused.stdout);
     assert_eq!(done(&env, &["export"])["count"], 0);
-    // An unknown kind is kept, with a word about it.
+    // An unknown kind is kept, with a warning.
     let odd = env.run(&["patterns", "record", "--task-type", "code-reveiw", "--model", "a/b", "--outcome", "success"]);
     odd.expect_code(0);
     assert!(odd.stderr.contains("did you mean `code-review`?"), "{}", odd.stderr);

@@ -1,4 +1,4 @@
-//! What dispatches teach: each leaves its outcomes behind, and they lead the ones that follow.
+//! Outcomes of dispatches: each is recorded, and they lead the dispatches that follow.
 
 mod explored;
 mod failed;
@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"score":{"type":"number"}},"required":["score"]}"#;
 
-/// Each test has kinds of tasks of its own, because what one learns of a kind leads all.
+/// Each test has kinds of tasks of its own, because the experience of one test leads all others with that kind.
 const TABLES: &str = r#"
 tier_order = ["haiku", "sonnet", "opus"]
 [tiers]
@@ -49,13 +49,13 @@ fn yard() -> &'static Yard {
         providers.push(with_models("unpriced", Key::Config, &[unpriced]));
         // One test's failing provider must not keep the others away from it.
         let yard = Yard::new("patterns", providers, &json!({"model": "low/m"}), &format!("{TABLES}{NO_MEMORY}"));
-        // The first look at a directory takes seconds, which a short timer would blame on a model.
+        // The first read of a directory takes seconds, which a short timer would blame on a model.
         yard.dispatch(&["-m", "high/m", "warm up"]).expect_ok();
         yard
     })
 }
 
-/// The model that a report says has answered.
+/// The model that answered according to a report.
 fn asked_model(report: &Value) -> String {
     let text = |key: &str| report["model"][key].as_str().unwrap_or_default().to_owned();
     format!("{}/{}", text("provider"), text("model"))

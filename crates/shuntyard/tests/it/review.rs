@@ -1,4 +1,4 @@
-//! Reviews of a change, and the loop that has its findings mended until nothing is found, or nothing helps.
+//! Reviews of a change, and the loop that has its findings fixed until nothing is found, or nothing helps.
 
 use crate::yard::{Key, Yard, assert_settled, plain};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::{
 
 const REVIEWERS: [&str; 4] = ["-m", "one/m", "-m", "two/m"];
 
-/// Both reviewers look for the same thing; the fixer is scripted by each test.
+/// Both reviewers search for the same text; the fixer is scripted by each test.
 fn yard(name: &str) -> Yard {
     let providers = ["one", "two", "fixer"].map(|id| plain(id, Key::Config)).into();
     let yard = Yard::new(name, providers, &json!({"model": "fixer/m"}), "");
@@ -24,7 +24,7 @@ fn yard(name: &str) -> Yard {
     yard
 }
 
-/// Finds whatever line of the change says BUG.
+/// Reports every line of the change that contains BUG.
 fn reviewer(said: &[Said]) -> Step {
     let prompt = &said.last().expect("a prompt").text;
     let findings: Vec<Value> = prompt
@@ -136,7 +136,7 @@ fn reviewers_see_the_whole_change_and_the_index_stays_as_it_was() {
     run(&yard, &young, &[]).expect_code(1);
     assert!(yard.at("one").ledger().entries[asked].last_user_text.contains("+fn young() { BUG }"));
     run(&yard, &directory, &["no-such-branch"]).expect_code(2).expect_class("usage");
-    // What is not checked out cannot be mended.
+    // What is not checked out cannot be fixed.
     run(&yard, &directory, &["HEAD~1..HEAD~1", "--loop"]).expect_code(2).expect_class("usage");
     run(&yard, &directory, &["HEAD~1...nothing", "--loop"]).expect_code(2).expect_class("usage");
     run(&yard, Path::new("/"), &[]).expect_code(2).expect_class("usage");
@@ -176,7 +176,7 @@ fn a_range_that_ends_at_what_is_checked_out_is_mended() {
     git(&directory, &["checkout", "-qb", "topic"]);
     git(&directory, &["add", "src"]);
     git(&directory, &["commit", "-qm", "second"]);
-    // The other side has gone on: with three dots only what this side did is looked at.
+    // The other side has gone on: with three dots only the changes of this side are reviewed.
     git(&directory, &["checkout", "-q", "before"]);
     std::fs::write(directory.join("src/other.rs"), "fn other() {}\n").expect("written");
     git(&directory, &["add", "src"]);
@@ -193,7 +193,7 @@ fn a_range_that_ends_at_what_is_checked_out_is_mended() {
         assert!(seen.contains("+fn fresh() { BUG") && !seen.contains("other.rs"), "{range}: {seen}");
     }
     run(&yard, &directory, &["HEAD...before", "--loop"]).expect_code(2).expect_class("usage");
-    // What it taught: mending is no review, and the review after it has judged it.
+    // The recorded outcomes: a fix is no review, and the review after it has judged it.
     let taught = yard.env.run(&["patterns", "export", "--task-type", "complex-fix"]).expect_code(0).stdout.clone();
     let taught: Value = serde_json::from_str(&taught).expect("a document");
     let outcomes = taught["outcomes"].as_array().or_else(|| taught.as_array()).expect("outcomes").clone();
@@ -278,7 +278,7 @@ fn a_fixer_that_does_nothing_or_cannot_is_said() {
     let args = [&["review", "--dir", &place, "--loop", "--fixer", "fixer/m"][..], &REVIEWERS].concat();
     let people = yard.env.run(&args);
     assert!(people.stderr.contains("fixer/m has changed nothing: all is well"), "{}", people.stderr);
-    // A fixer that does not exist is said before the reviewers are paid.
+    // A fixer that does not exist is refused before the reviewers are paid.
     let asked = yard.asked("one");
     run(&yard, &directory, &["--loop", "--fixer", "fixer/nobody"]).expect_code(2).expect_class("model_not_found");
     assert_eq!(yard.asked("one"), asked);

@@ -56,7 +56,7 @@ fn a_process_that_only_looks_like_ours_is_never_signalled() {
     env.dispatch(&["-m", "scripted/alpha", "hi"]).expect_ok();
     let server = one_server(&env);
     let keeper = u32::try_from(server["keeper_pid"].as_u64().expect("a pid")).expect("a pid");
-    // A stranger with the same name and arguments, but not started by us.
+    // A foreign process with the same name and arguments, but not started by us.
     let mut stranger = Command::new("sleep").arg("600").env_clear().spawn().expect("starts");
     kill("-9", keeper);
     eventually("what the keeper owned is gone", SOON, || pids(&env).is_empty());

@@ -76,7 +76,7 @@ fn two_prompts_at_once_for_one_session_have_one_winner() {
     let mut children = keys
         .each_ref()
         .map(|key| env().spawn(&["dispatch", "--json", "-m", "scripted/alpha", "--session", session, key]));
-    // Nobody has an answer before the other was refused.
+    // There is no answer before one of the two was refused.
     let refused = || children.iter_mut().any(|child| child.try_wait().expect("a status").is_some());
     shuntyard_testkit::eventually("one is refused", std::time::Duration::from_secs(60), refused);
     gate.open();

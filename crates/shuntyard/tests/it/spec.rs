@@ -43,7 +43,7 @@ fn ground(name: &str) -> TestEnv {
 }
 
 fn git(directory: &Path, args: &[&str]) -> String {
-    // Nobody has told git who they are: what is merged needs a name all the same.
+    // Git has no configured identity: what is merged needs a name all the same.
     let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
     let output = Command::new("git").args(who).arg("-C").arg(directory).args(args).output().expect("git runs");
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -69,7 +69,7 @@ fn bash(command: &str) -> Step {
     Step::tool("bash", json!({"command": command, "description": "work"}))
 }
 
-/// An implementer that does something and says that it is done.
+/// An implementer that does something and reports that it is done.
 fn implements(directory: &str, work: Step) -> Vec<Step> {
     let report = write(&format!("{directory}/implementation-report.md"), "# Work\n\n## Outcome\n\ndone\n");
     vec![work, report, Step::text("I am done.")]
@@ -103,7 +103,7 @@ fn plan_one(env: &TestEnv, steps: Vec<Step>) -> String {
     key
 }
 
-/// The table of two units that say they may run at the same time, and their directories.
+/// The table of two units that are marked to run at the same time, and their directories.
 fn plan_two(env: &TestEnv) -> [String; 2] {
     put(
         env,
@@ -140,7 +140,7 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// Each step as its task and what became of it.
+/// Each step as its task and its outcome.
 fn outcomes(report: &Value) -> Vec<String> {
     let units = report["units"].as_array().expect("units").iter();
     let roles = units.flat_map(|unit| unit["roles"].as_array().expect("roles"));

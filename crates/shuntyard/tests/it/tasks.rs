@@ -1,5 +1,5 @@
-//! Tasks on the command line: added, listed, seen through by a supervisor, changed, refused. Commands do the work
-//! here, so that no model is needed.
+//! Tasks on the command line: added, listed, run by a supervisor, changed, refused. Commands do the work here, so that
+//! no model is needed.
 
 mod batches;
 mod orders;
@@ -237,7 +237,7 @@ fn work_in_a_worktree_ends_on_its_branch_and_the_parent_is_left_alone() {
     let verified = verified.expect_code(0).json();
     assert_eq!((&verified["good"], &verified["checks"][0]["exit"]["code"]), (&json!(true), &json!(0)));
     assert_eq!(git(&project, &["worktree", "list"]).lines().count(), 1, "nothing is left of the checking");
-    // Nothing was changed: that is no work, unless somebody said so.
+    // Nothing was changed: that is no work, unless a flag allows it.
     let idle = add(&env, &["--command", "true", "--attempts", "1"]);
     let allowed = add(&env, &["--command", "true", "--no-gate"]);
     supervise(&env);
@@ -289,7 +289,7 @@ fn the_next_try_begins_as_soon_as_the_last_has_ended() {
     for _ in 0..8 {
         add(&env, &["--command", "false", "--in-place"]);
     }
-    // The regular look is far away: only what is written can wake the supervisor.
+    // The regular poll is far away: only a write can wake the supervisor.
     supervise(&env);
     let blocked = env.run(&["task", "list", "--json", "--phase", "blocked"]).json();
     let blocked = blocked["tasks"].as_array().cloned().unwrap_or_default();

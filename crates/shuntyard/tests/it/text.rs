@@ -38,7 +38,7 @@ fn a_task_type_goes_through_the_table_and_says_so() {
     assert_eq!(report["route"]["rule"], "task_type");
     assert_eq!(report["route"]["tier"], "sonnet");
     assert_eq!(report["requested"], json!({"task_type": "code-review"}));
-    // None of the tier's models is connected here: the stand-in is named, never silent.
+    // None of the tier's models is connected here: the substitute is named, never silent.
     let reason = report["route"]["reason"].as_str().unwrap_or_default();
     assert!(reason.contains("scripted/beta stands in, the best of "), "{reason}");
     assert_eq!(report["warnings"].as_array().map(Vec::len), Some(1));

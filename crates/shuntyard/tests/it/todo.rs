@@ -1,4 +1,4 @@
-//! TODO.md of repositories that opted in: what a supervisor does with it by itself.
+//! TODO.md of repositories that opted in: the changes that a supervisor makes to it by itself.
 
 use crate::claims::{Pair, git};
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ fn task(env: &TestEnv, id: &str) -> Value {
     env.run(&["task", "show", id, "--json"]).expect_code(0).json()
 }
 
-/// A store that comes to a line after another one has claimed it does not take it up.
+/// A store that reads a line after another one has claimed it does not adopt it.
 fn known(env: &TestEnv, id: &str) -> Option<Value> {
     let shown = env.run(&["task", "show", id, "--json"]);
     (shown.code == Some(0)).then(|| shown.json())
@@ -181,7 +181,7 @@ fn a_remote_that_is_away_or_hangs_keeps_no_other_work_from_starting() {
         ada.run(&["pulse"]).expect_code(0);
         problem() == Value::Null
     });
-    // A remote that takes the connection and says nothing.
+    // A remote that accepts the connection and sends nothing.
     git(&ada.project(), &["remote", "set-url", "origin", "ssh://nobody.invalid/x.git"]);
     let silent = ada.root.join("silent");
     shuntyard_testkit::script(&silent, "#!/bin/sh\ntouch \"$0.reached\"\nexec sleep 20\n");

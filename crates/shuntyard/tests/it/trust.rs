@@ -1,4 +1,4 @@
-//! What a directory, another shell or another answer may not do to the choice of a model.
+//! Changes that a directory, another shell or another answer may not make to the choice of a model.
 
 use crate::yard::{Key, Yard, attempts, model, plain, with_models};
 use serde_json::json;
@@ -77,7 +77,7 @@ fn settings_that_changed_are_not_taken_from_an_older_list() {
     yard.script("spare", &key, vec![Step::text("seen by the spare one")]);
     let see = || yard.dispatch(&["--tier", "seeing", "--dir", &place, "--image", &image.to_string_lossy(), &key]);
     assert_eq!(see().expect_ok()["model"]["provider"], "eyes");
-    // The directory takes the sight away; somebody looks at the models before the next prompt.
+    // The directory's settings remove image input; `models` reads them before the next prompt.
     let blind = json!({"provider": {"eyes": {"models": {"m": {"attachment": false,
         "modalities": {"input": ["text"], "output": ["text"]}}}}}});
     std::fs::write(directory.join("opencode.json"), blind.to_string()).expect("settings");

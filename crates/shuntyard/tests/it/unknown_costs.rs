@@ -1,5 +1,5 @@
-//! Whatever is killed and whenever: the ledger holds at least what the provider counted, limits hold, and an exact figure
-//! that can be read later corrects an estimate.
+//! Whichever process is killed and whenever: the ledger holds at least what the provider counted, limits hold, and an
+//! exact figure that can be read later corrects an estimate.
 
 use crate::{
     NO_MEMORY,
@@ -18,7 +18,7 @@ use std::{
 };
 
 pub const SOON: Duration = Duration::from_secs(30);
-/// What an answer takes at the provider: $0.0105, of which a killed process is told nothing.
+/// The usage of an answer at the provider: $0.0105, of which a killed process receives no report.
 pub const TAKEN: Tokens = Tokens { prompt_tokens: 1000, completion_tokens: 500, cached_tokens: 0, reasoning_tokens: 0 };
 pub const EACH: Nano = Nano(10_500_000);
 
@@ -34,7 +34,7 @@ pub fn yard(name: &str, providers: &[&str]) -> Yard {
     Yard::new(name, providers, &opencode, &toml)
 }
 
-/// What is settled and what is reserved for a provider.
+/// The settled and the reserved spending of a provider.
 pub fn standing(env: &TestEnv, provider: &str) -> (Spent, Spent) {
     let key = (SpendKey::new(SpendKind::Provider, provider), i64::MIN, i64::MAX);
     in_store(env, async |store| store.standings(&[key]).await.expect("sums")[0])

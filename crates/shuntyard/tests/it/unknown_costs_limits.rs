@@ -1,4 +1,4 @@
-//! The rules for costs that are not known, which are the same for every server: limits hold whatever is killed, and
+//! The rules for unknown costs, which are the same for every server: limits hold whichever process is killed, and
 //! estimates use the history.
 
 use crate::{
@@ -39,7 +39,7 @@ fn the_server_is_killed_under_a_dispatch_and_its_estimate_is_what_the_ledger_has
             "guard" => kill("-9", guards[0]),
             _ => kill("-9", *commands(env, "serve").iter().find(|pid| !guards.contains(pid)).expect("the server")),
         }
-        // A server that is told to end may still say that the answer was aborted.
+        // A server that is asked to end may still report that the answer was aborted.
         let report = finish(running).json();
         assert_eq!(report["status"], "error", "{report:#}");
         assert_eq!(report["cost_known"], false, "{report:#}");

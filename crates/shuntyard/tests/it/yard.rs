@@ -1,5 +1,5 @@
-//! An environment with several providers, each a scripted one of its own that wants its own key. Where the key
-//! is decides how OpenCode comes to know the provider.
+//! An environment with several providers, each a scripted one of its own that wants its own key. The place of the key
+//! decides how OpenCode finds the provider.
 
 use crate::own_env;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use shuntyard_store::{DispatchRecord, Event, SpendKey, Store as _, sqlite::Sqlit
 use shuntyard_testkit::{Outcome, SharedProvider, TestEnv, eventually};
 use std::{collections::BTreeMap, time::Duration};
 
-/// In every key; it must never be seen where keys do not belong. It looks like no key, so that nothing masks it.
+/// In every key; it must never be seen where keys do not belong. It does not resemble a key, so that nothing masks it.
 pub const MARKER: &str = "yard.marker.7c1f";
 
 /// Where a provider's key is.
@@ -139,7 +139,7 @@ impl Yard {
         self.providers.values().map(|provider| provider.ledger().total_reported().cost).sum()
     }
 
-    /// Waits until no provider has a request open: whoever left has hung up.
+    /// Waits until no provider has a request open: every client that left has hung up.
     #[track_caller]
     pub fn wait_until_let_go(&self) {
         eventually("all providers are let go", Duration::from_secs(20), || {
@@ -172,7 +172,7 @@ pub fn flags<'a>(models: &[&'a str]) -> Vec<&'a str> {
     models.iter().flat_map(|model| ["-m", model]).collect()
 }
 
-/// What a batch says of each of its targets, in its own order: the model as it was asked for, the status and the class.
+/// The targets of a batch, in its own order: the model as it was asked for, the status and the class.
 pub fn targets(report: &Value) -> Vec<(String, String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let results = report["results"].as_array().cloned().unwrap_or_default();
@@ -196,8 +196,8 @@ pub fn assert_settled(env: &TestEnv) {
     assert_eq!((reserved.cost, reserved.attempts), (Nano::ZERO, 0), "{reserved:?}");
 }
 
-/// The ledger holds at least what a provider has told its clients, whatever died in between. Of what was killed in the
-/// middle, more is counted than was told.
+/// The ledger holds at least what a provider has reported to its clients, whatever died in between. Of a killed
+/// attempt, more is counted than was reported.
 #[track_caller]
 pub fn assert_covered(env: &TestEnv, told: Nano) {
     let key = (SpendKey::overall(), i64::MIN, i64::MAX);
@@ -229,7 +229,7 @@ fn key_of(provider: &str) -> String {
     format!("{provider}.{MARKER}")
 }
 
-/// The models that a report or a record says were asked, each with how that ended.
+/// The models that were asked according to a report or a record, each with how that ended.
 pub fn attempts(report: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or("ok").to_owned();
     let attempts = report["attempts"].as_array().cloned().unwrap_or_default();
@@ -258,7 +258,7 @@ pub fn record_of(env: &TestEnv, model: &str) -> DispatchRecord {
     records.into_iter().find(asked).expect("a dispatch that asked the model")
 }
 
-/// What the log says of a dispatch.
+/// The events of a dispatch in the log.
 pub fn events(env: &TestEnv, kind: &str, dispatch: &str) -> Vec<Value> {
     let all: Vec<Event> = in_store(env, async |store| store.events_after(0, 10_000).await.expect("events"));
     let ours = all.into_iter().filter(|event| event.kind == kind && event.subject == dispatch);

@@ -1,4 +1,4 @@
-//! A fast stand-in for the `opencode` program, for tests.
+//! A fast substitute for the `opencode` program, for tests.
 
 use std::process::ExitCode;
 

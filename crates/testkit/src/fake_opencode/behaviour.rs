@@ -44,7 +44,7 @@ pub enum Serving {
     Html,
     /// Connections are accepted and nothing is ever answered.
     Wedged,
-    /// Good until a prompt was accepted, then wedged; open event streams fall silent too.
+    /// Good until a prompt was accepted, then wedged; open event streams send nothing either.
     WedgesAfterPrompt,
     /// Soon after a prompt was accepted, the listener and all connections are closed.
     DiesAfterPrompt,
@@ -52,7 +52,7 @@ pub enum Serving {
     Unauthorized,
 }
 
-/// What becomes of a prompt.
+/// The outcome of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Run {
     /// The provider of the configuration answers, and tools are executed. Only a process has what this takes.
@@ -71,15 +71,15 @@ pub enum Run {
     AsksInChild,
 }
 
-/// How `/global/event` departs from a stream that tells everything.
+/// How `/global/event` departs from a stream that sends every event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Events {
     Normal,
     /// The stream ends after this many events beyond the first.
     DropEvery(usize),
-    /// The stream stays open and says nothing, no heartbeat either, after this many events beyond the first.
+    /// The stream stays open and sends nothing, no heartbeat either, after this many events beyond the first.
     SilentAfter(usize),
-    /// Everything but the news that a session is idle.
+    /// Every event but the one that a session is idle.
     WithoutFinalIdle,
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 const USUAL_PACKAGE: &str = "@ai-sdk/openai-compatible";
-/// What can be asked of a model that reasons and does not say how much.
+/// The efforts of a model that reasons and does not list its own.
 const EFFORTS: [&str; 3] = ["low", "medium", "high"];
 
 #[derive(Debug, Default)]

@@ -1,5 +1,4 @@
-//! What every request passes before it reaches its endpoint: the record, and the behaviours that
-//! do not care what was asked.
+//! The checks before every endpoint: the record, and the behaviours that do not depend on the request.
 
 use super::{
     behaviour::Serving,

@@ -106,8 +106,8 @@ impl Instance {
     }
 }
 
-/// Plugins are code that runs as soon as a directory is loaded. The fake knows one statement of theirs, with which a
-/// test sees that they were run.
+/// Plugins are code that runs as soon as a directory is loaded. The fake knows one statement of theirs, by which a test
+/// detects that they were run.
 fn run_plugins(folder: &Path) {
     const STATEMENT: &str = "\nwriteFileSync(";
     let files = ["plugin", "plugins"].into_iter().flat_map(|name| std::fs::read_dir(folder.join(name))).flatten();

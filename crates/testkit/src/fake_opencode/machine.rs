@@ -36,7 +36,7 @@ impl Machine {
         Ok(Self { store: Store::at(database), variables, home, directory, http })
     }
 
-    /// A variable that says something: OpenCode takes an empty one for one that is not set.
+    /// A variable with a value: OpenCode takes an empty one for one that is not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What a prompt, an abort and a permission reply do, each as the behaviour has it.
+//! The effects of a prompt, an abort and a permission reply, each as the behaviour has it.
 //!
 //! State is changed before its event is published, so that a client that re-reads finds it.
 
@@ -34,7 +34,7 @@ pub(super) async fn carry_out(world: Arc<World>, session: String, prompt: Prompt
         return;
     }
     match world.behaviour.run.clone() {
-        // Only a process works, and it has other ways.
+        // Only a process executes work, and by other code.
         Run::Works | Run::Answers => answer(&world, &session, &prompt, &format!("ok: {}", prompt.text)),
         Run::IgnoresModel { provider, model } => {
             let other = Prompt { provider, model, ..prompt };
@@ -159,7 +159,7 @@ fn answer(world: &World, session: &str, prompt: &Prompt, text: &str) {
     end(world, session);
 }
 
-/// Makes a session idle and says so, twice as the real server does.
+/// Makes a session idle and sends the event for it, twice as the real server does.
 fn end(world: &World, session: &str) {
     rest(world, session);
     tell(world, session, "session.status", json!({ "status": { "type": "idle" } }));

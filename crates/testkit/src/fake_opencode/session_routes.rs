@@ -170,7 +170,7 @@ async fn wait_for_answer(world: Arc<World>, id: String, body: Value, text: Strin
     }
 }
 
-/// The abort is answered first; what it brings about comes after, as in the real server.
+/// The abort is answered first; its effects come after, as in the real server.
 async fn abort(State(world): Shared, Path(id): Path<String>) -> Json<bool> {
     if world.machine.is_some() {
         world.sessions().cancel(&id);

@@ -62,7 +62,7 @@ impl Sessions {
         }
     }
 
-    /// Takes over what an earlier process has stored. What ran there does not run any more.
+    /// Restores what an earlier process has stored. What ran there does not run any more.
     pub fn restore(&mut self, stored: Vec<Stored>) {
         for Stored { info, messages } in stored {
             let id = info["id"].as_str().unwrap_or_default().to_owned();

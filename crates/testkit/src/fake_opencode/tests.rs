@@ -1,4 +1,4 @@
-//! Each behaviour, seen through a plain HTTP client.
+//! Each behaviour, observed through a plain HTTP client.
 
 use super::{Behaviour, Events, FakeOpencode, PermissionReply, Run, Serving};
 use reqwest::{Client, Response, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(10);
-/// Long enough to tell "never" from "at once" on a busy machine.
+/// Long enough to distinguish "never" from "at once" on a busy machine.
 const A_WHILE: Duration = Duration::from_millis(100);
 
 fn client() -> Client {
@@ -211,7 +211,7 @@ async fn a_server_can_wedge_after_a_prompt() {
     send(&fake, &session).await;
     let health = client().get(fake.url() + "/global/health").timeout(A_WHILE).send().await;
     assert!(health.unwrap_err().is_timeout());
-    // What was on its way may still arrive; then there are not even heartbeats.
+    // An event in transit may still arrive; then there are not even heartbeats.
     let quiet = async { while !stream.is_silent().await {} };
     tokio::time::timeout(SOON, quiet).await.unwrap();
 }

@@ -86,7 +86,7 @@ impl World {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A process has nobody who would ask for the record, and runs for long.
+    /// Records nothing in a process of its own: no test can read it there, and the process runs for long.
     pub fn record(&self, request: Recorded) {
         if self.machine.is_some() {
             return;

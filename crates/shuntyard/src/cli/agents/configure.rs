@@ -117,7 +117,7 @@ pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Fail
     let (mut proofs, mut cut_off) = (Vec::new(), None);
     if !args.dry_run && !choices.is_empty() {
         write(&done.edit).map_err(failure)?;
-        // What was written stays, whatever becomes of the proof, and has to be told: the proof can be had again.
+        // The written file stays even if the proof fails, and the report contains it: the proof can be repeated.
         cut_off = proven(global, args, &context, &directory, &choices, &mut proofs).await.err();
     }
     let holds = proofs.iter().all(|proof| proof.standing.holds());
@@ -135,7 +135,7 @@ pub async fn run(global: &Global, args: &ConfigureArgs) -> Result<ExitCode, Fail
     }
 }
 
-/// What would have to be guessed is refused before anything is opened.
+/// Refuses arguments that leave a choice to guess, before anything is opened.
 fn refuse_unattended(args: &ConfigureArgs, asks: bool) -> Result<(), Failure> {
     let names_none = args.med.is_none() && args.low.is_none();
     let hint = "name the models: `shuntyard agents configure --med MODEL --low MODEL --yes`; --dry-run shows what \
@@ -182,7 +182,7 @@ async fn chosen(
         return Ok(None);
     }
     let choice = |model: &ModelRef| Choice { group: row.group(), model: model.clone(), agents: row.present.clone() };
-    // As soon as one is named, the others are left alone: a dry run shows just what --yes would write.
+    // As soon as a flag names one group, the others stay unchanged: a dry run shows just what --yes would write.
     let names_some = args.med.is_some() || args.low.is_some();
     if args.yes || (args.dry_run && names_some) {
         return Ok(row.named.as_ref().map(choice));

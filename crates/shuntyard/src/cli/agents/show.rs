@@ -1,4 +1,4 @@
-//! What `shuntyard agents` shows to people.
+//! The output of `shuntyard agents` for people.
 
 use crate::ui;
 use shuntyard_core::{ModelRef, routing::Catalogue};

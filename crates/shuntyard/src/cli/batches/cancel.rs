@@ -20,7 +20,7 @@ const PAGE: u32 = 200;
 #[derive(Debug, Default)]
 struct Cancelled {
     cancelled: u64,
-    /// At work, and told to end.
+    /// Running, with a cancellation request.
     stopping: u64,
 }
 
@@ -59,7 +59,7 @@ async fn cancel_all(context: &Context, batch: &str) -> Result<Cancelled, Failure
             match engine::cancel(context, &record.task.id, &by).await {
                 Ok(record) if matches!(record.task.state, State::Stopping { .. }) => done.stopping += 1,
                 Ok(_) => done.cancelled += 1,
-                // It has ended by itself in the meantime, or was told to end before.
+                // It has ended by itself in the meantime, or was cancelled before.
                 Err(ChangeError::Illegal(_)) => {}
                 Err(error) => return Err(Failure::task(error)),
             }

@@ -51,7 +51,7 @@ pub async fn run(global: &Global, args: &CreateArgs) -> Result<ExitCode, Failure
         if !args.tasks.is_empty() {
             context.store.join_batch(&args.name, &args.tasks, now_micros()).await.map_err(|error| {
                 match error.kind() {
-                    // Looked at above: one of them was claimed in between.
+                    // Checked above: one of them was claimed in between.
                     ErrorKind::Conflict => Failure::refused(
                         format!("the batch was created, but {error}"),
                         "see what is queued with `shuntyard task list --phase queued`",
@@ -82,7 +82,7 @@ pub async fn run(global: &Global, args: &CreateArgs) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that can be seen to be wrong before anything is written.
+/// Checks everything that can be wrong before anything is written.
 async fn refuse(context: &Context, args: &CreateArgs) -> Result<(), Failure> {
     if context.store.batches().await?.iter().any(|batch| batch.name == args.name) {
         return Err(there(&args.name));

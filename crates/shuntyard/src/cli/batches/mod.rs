@@ -66,7 +66,6 @@ pub fn unknown(name: &str) -> Failure {
     Failure::usage(message, format!("create it with `shuntyard batch create {name}`, or see `shuntyard batch list`"))
 }
 
-/// The batch of a name.
 pub async fn find(context: &Context, name: &str) -> Result<BatchRecord, Failure> {
     let batches = context.store.batches().await?;
     batches.into_iter().find(|batch| batch.name == name).ok_or_else(|| unknown(name))

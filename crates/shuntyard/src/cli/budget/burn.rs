@@ -19,7 +19,7 @@ use std::process::ExitCode;
 const MEAN_DAYS: u32 = 7;
 const NO_LIMIT: &str = "no limit";
 
-/// One row: who uses what, since when, and what is left of it.
+/// One row: the limit, its use since when, and what is left of it.
 struct Use {
     key: Key,
     unit: Unit,
@@ -66,7 +66,7 @@ pub async fn burn_rate(context: &Context, format: Format, args: &StatusArgs) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The limits, and the providers without one that have spent something lately.
+/// The limits, and the providers without one that have spent something recently.
 async fn uses(
     context: &Context,
     args: &StatusArgs,

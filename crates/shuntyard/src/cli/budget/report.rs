@@ -79,7 +79,7 @@ pub async fn report(context: &Context, format: Format, args: &ReportArgs) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what the amounts of unknown cost are.
+/// Prints what the amounts of unknown cost are.
 pub(super) fn note_unknown(count: u64) {
     if count > 0 {
         ui::note(

@@ -47,7 +47,7 @@ impl StatusArgs {
         let concern = Concern {
             task: self.task.as_deref(),
             batch: self.batch.as_deref(),
-            // Who names one wants to see that one.
+            // A named task or batch is shown alone.
             everybody: self.task.is_none() && self.batch.is_none(),
         };
         let mut found = lines(context, concern).await?;

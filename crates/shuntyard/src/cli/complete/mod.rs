@@ -1,8 +1,8 @@
-//! Shell completion: `completions` prints a script for a shell, and the script asks the hidden `__complete` what may
-//! stand at the cursor. The description of the commands is the only source, so nothing can fall behind it, and no other
+//! Shell completion: `completions` prints a script for a shell, and the script asks the hidden `__complete` what is
+//! valid at the cursor. The description of the commands is the only source, so the two cannot differ, and no other
 //! command pays for it: `__complete` is recognised before the command line is parsed.
 //!
-//! Invariant: it looks and changes nothing. No server is started, no store is made, and a failure is silence.
+//! Invariant: it only reads. No server is started, no store is made, and a failure prints nothing.
 
 mod place;
 mod values;
@@ -30,7 +30,6 @@ enum Shell {
     Fish,
 }
 
-/// Prints the script of a shell.
 pub fn script(args: &CompletionsArgs) -> ExitCode {
     let script = match args.shell {
         Shell::Bash => include_str!("scripts/shuntyard.bash"),

@@ -15,7 +15,7 @@ pub enum Wanted {
     Files,
     Directories,
     Candidates(Vec<Candidate>),
-    /// Names that only the store, the configuration or the list of models has. `head` stands before each of them.
+    /// Names that only the store, the configuration or the list of models has. `head` precedes each of them.
     Dynamic {
         source: Source,
         head: String,

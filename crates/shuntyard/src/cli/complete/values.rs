@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Characters of a task's text beside its id.
 const ROOM: usize = 60;
-/// More than anyone looks through at a cursor.
+/// More than a user can read at a cursor.
 const MOST_TASKS: u32 = 5000;
 
 /// Whatever cannot be read has no names.

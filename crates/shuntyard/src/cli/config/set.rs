@@ -33,7 +33,7 @@ pub struct SetArgs {
 
 pub fn run(global: &Global, args: &SetArgs) -> Result<ExitCode, Failure> {
     let edit = plan(&Settings::user_file()?, &args.key, &args.value).map_err(failure)?;
-    // The file is fine by itself; with the other files and variables it has to be as well.
+    // The file is valid by itself; it must also be valid with the other files and variables.
     let layered = Settings::with_user_text(&global.overrides(), edit.change.text.clone())?;
     if !args.dry_run {
         write(&edit).map_err(failure)?;
@@ -54,7 +54,7 @@ pub fn run(global: &Global, args: &SetArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What sets the same over the user's own file.
+/// The source that overrides this setting of the user's own file.
 fn stronger<'a>(layered: &'a Layered, edit: &UserConfigEdit) -> Option<&'a Origin> {
     let origin = layered.origins.get(&edit.change.key)?;
     let own = Settings::user_file().ok()?;

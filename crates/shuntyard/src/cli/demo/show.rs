@@ -1,5 +1,5 @@
-//! The demo on the screen: a sign of life while it runs, a few lines for each stage as it ends and for each task as it
-//! goes on, one table.
+//! The demo on the screen: a spinner while it runs, a few lines for each stage as it ends and for each task as it
+//! changes, one table.
 
 use super::words::{closing, narrate, queued, rows, tell};
 use crate::ui::{self, Format};
@@ -92,7 +92,7 @@ impl Show {
         if self.format == Format::Json {
             return;
         }
-        // Suspending a spinner draws it again, also one that has nothing to say yet.
+        // Suspending a spinner draws it again, also one without a message yet.
         if self.spinner.message().is_empty() { words() } else { self.spinner.suspend(words) }
     }
 }

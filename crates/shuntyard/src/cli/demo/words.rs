@@ -1,5 +1,5 @@
-//! What the demo says: the lines of a stage and of a task, the rows of the table, and the end. Pure; nothing is printed
-//! here.
+//! The texts of the demo: the lines of a stage and of a task, the rows of the table, and the end. Pure; nothing is
+//! printed here.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const WIDTH: usize = 78;
 const INDENT: usize = 12;
 
-/// What a stage was asked, where it went and why, and what came of it.
+/// The prompt of a stage, its model, the reason for it, and the result.
 pub fn narrate(report: &StageReport) -> Vec<String> {
     let dispatch = &report.dispatch;
     let mut lines = Vec::new();
@@ -64,7 +64,7 @@ pub fn tell(told: &TaskNews) -> Vec<String> {
     labelled(told.task.as_str(), &text)
 }
 
-/// What follows is the output of a command.
+/// The first line alone: the output of a command follows it.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default().trim_end_matches(':')
 }

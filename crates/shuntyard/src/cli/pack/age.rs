@@ -67,7 +67,7 @@ impl Standing {
         })
     }
 
-    /// Says what is not as it should be.
+    /// Warns about a version or a state that is not as it should be.
     pub fn tell(&self) {
         if let Some((message, hint)) = &self.word {
             ui::warn(message);
@@ -75,7 +75,7 @@ impl Standing {
         }
     }
 
-    /// Says it when a comparison is with another form than the one that is there.
+    /// Warns when a comparison is with another form than the installed one.
     pub fn tell_form(&self, compared: Form) {
         let there = Form::named(&self.manifest.format);
         if there != compared {

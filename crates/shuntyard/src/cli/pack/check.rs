@@ -29,7 +29,7 @@ pub struct CheckArgs {
     at: Where,
 }
 
-/// Files that are judged together: who may call whom is decided among them.
+/// Files that are judged together: which agent may call which is decided among them.
 #[derive(Debug, Default)]
 struct Checked {
     files: usize,
@@ -77,7 +77,7 @@ pub fn run(global: &Global, args: &CheckArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What has the name of something installed, so that OpenCode does not go by ours alone.
+/// Files with the name of an installed one, so that OpenCode does not use ours alone.
 fn mixed_with(place: &Place) -> Result<Vec<FileReport>, Failure> {
     let Some(manifest) = installed(place).map_err(failure)? else { return Ok(Vec::new()) };
     rivals(place, manifest.files.keys().map(String::as_str)).map_err(failure)
@@ -98,7 +98,7 @@ impl Checked {
     }
 }
 
-/// What is installed, and not what else the user has beside it.
+/// The installed files, without the other files of the user beside them.
 fn of_manifest(place: &Place) -> Result<Vec<(String, String)>, Failure> {
     let Some(manifest) = installed(place).map_err(failure)? else { return Ok(Vec::new()) };
     let agents = manifest.files.keys().filter(|path| Part::of(path) == Some(Part::Agents));

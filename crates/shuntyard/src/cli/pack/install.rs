@@ -121,7 +121,7 @@ fn mcp_command(environment: &BTreeMap<String, String>) -> Vec<String> {
     vec![program.to_string_lossy().into_owned(), "mcp".to_owned()]
 }
 
-/// Whether somebody sits there who can answer.
+/// Whether a user at a terminal can answer.
 pub(super) fn talks() -> bool {
     std::io::stdin().is_terminal() && ui::stderr_is_terminal()
 }

@@ -1,4 +1,4 @@
-//! `shuntyard pack`: agents and commands for OpenCode, put where it looks for them and taken away again.
+//! `shuntyard pack`: agents and commands for OpenCode, installed where it reads them, and removed again.
 //! Configuration, store and a running OpenCode are not needed for it.
 
 mod age;
@@ -60,7 +60,7 @@ fn waits(holder: &str) {
     ui::note(&format!("waiting for {holder}, which is changing the same target"));
 }
 
-/// Works whatever the configuration files say.
+/// Works also when the configuration files are invalid.
 fn surroundings(global: &Global) -> Result<Settings, Failure> {
     Settings::without_files(&global.overrides())
 }

@@ -1,4 +1,4 @@
-//! What became of each file, in words and as a document.
+//! The change of each file, in words and as a document.
 
 use super::visible;
 use crate::{failure::Failure, ui};
@@ -84,7 +84,7 @@ pub fn backups(found: &[BackupSummary]) {
     ui::result(&ui::table(&["BACKUP", "BEFORE", "FILES"], &rows));
 }
 
-/// With `--dry-run` the changes are the result; otherwise they are talk.
+/// With `--dry-run` the changes are the result; otherwise they are messages.
 fn changes(report: &Report, run: Run) {
     for file in report.files.iter().filter(|file| file.change != Change::Unchanged) {
         match run {

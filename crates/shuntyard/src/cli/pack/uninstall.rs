@@ -25,7 +25,7 @@ pub struct UninstallArgs {
 pub fn run(global: &Global, args: &UninstallArgs) -> Result<ExitCode, Failure> {
     let place = args.at.place(global)?;
     let run = if args.dry_run { Run::Dry } else { Run::Real };
-    // What somebody has changed is theirs now: that it stays needs no question.
+    // A file that was changed after the install belongs to the user: it stays without a question.
     let report =
         uninstall(&place, run, &mut |conflict| install::decide(conflict, args.force, false)).map_err(failure)?;
     let lost = report.files.iter().filter(|file| file.change == Change::KeptLost);

@@ -1,5 +1,5 @@
-//! Names and differences of files that anybody can have written, made fit for a terminal: nothing in them moves the
-//! cursor or hides, and a reader sees that something was there.
+//! Names and differences of files whose content is untrusted, escaped for a terminal: nothing in them moves the cursor
+//! or hides, and a reader sees that something was there.
 
 use shuntyard_core::values::clean_line;
 

@@ -1,4 +1,4 @@
-//! What stands out in the outcomes of a window, in sentences.
+//! Significant findings in the outcomes of a window, in sentences.
 
 use super::{Global, WindowArgs, findings, from_ms, tell_how_to_begin};
 use crate::{

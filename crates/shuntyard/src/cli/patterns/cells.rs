@@ -1,4 +1,4 @@
-//! An outcome as JSON and as a line of CSV. What stands in a cell came from anywhere: it stays in its column, and no
+//! An outcome as JSON and as a line of CSV. The content of a cell is untrusted: it stays in its column, and no
 //! spreadsheet takes it for a formula.
 
 use super::show;
@@ -39,7 +39,7 @@ const COLUMNS: [&str; 26] = [
 
 pub fn document(record: &OutcomeRecord) -> Value {
     let outcome = &record.outcome;
-    // A part of a cost is told; nothing at all is not known.
+    // A partial cost is printed; zero with an unknown cost is null.
     let cost = Some(outcome.cost).filter(|cost| outcome.cost_known || *cost != Nano::ZERO);
     json!({
         "id": record.id,

@@ -12,7 +12,7 @@ use shuntyard_engine::Context;
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, time::Duration};
 
-/// What is looked at when nothing else is said.
+/// The period that is compared unless a flag sets another one.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
 #[derive(Debug, Args)]

@@ -108,7 +108,7 @@ enum Existing {
     Replaced,
 }
 
-/// The file appears when it is whole. It is made with the rights of a temporary file: its owner's alone.
+/// The file appears when it is whole. It has the rights of a temporary file: only its owner can read it.
 async fn write_file(
     context: &Context,
     shape: Shape,

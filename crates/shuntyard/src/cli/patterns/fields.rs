@@ -47,7 +47,7 @@ pub fn tier(config: &Config, name: &str) -> Result<String, Failure> {
     Err(Failure::usage(format!("there is no tier `{name}`{near}"), "see `shuntyard tiers`"))
 }
 
-/// What to say of a kind of task that the configuration does not have.
+/// The warning about a kind of task that the configuration does not have.
 pub fn unknown_type(config: &Config, name: &str) -> Option<String> {
     if config.task_types.contains_key(name) {
         return None;
@@ -99,7 +99,7 @@ pub fn repository(named: Option<&PathBuf>) -> Result<String, Failure> {
 
 /// What is kept of a text that was entered.
 pub fn text(config: &Config, entered: &str) -> String {
-    // A character that cannot be shown is of no use in a memory, and a NUL would end the text for some readers.
+    // A character that cannot be shown has no use in a stored text, and a NUL would end the text for some readers.
     let limit = config.patterns.text_limit;
     let head: String = entered.chars().take(limit.saturating_mul(2).saturating_add(8192)).collect();
     remembered(&clean(&head), limit)

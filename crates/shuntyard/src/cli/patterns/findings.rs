@@ -1,7 +1,7 @@
 //! Claims about models and tiers, and only those that the ranges of their rates support.
 //!
-//! "At least" counts only work that was looked at, "at most" takes every answer for a success. So an answer that
-//! nobody judged speaks neither for the one nor against the other.
+//! "At least" counts only verified work, "at most" takes every answer for a success. So an unjudged answer is evidence
+//! neither for one side nor against the other.
 
 use super::show;
 use serde::Serialize;
@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 pub enum Claim {
     /// One model is better than another.
     Better,
-    /// A dearer tier is no better than a cheaper one.
+    /// A more expensive tier is no better than a cheaper one.
     NoBetter,
-    /// Answers came, and nobody has judged one.
+    /// There are answers, and none of them was judged.
     Unproven,
     /// Most failures are of one kind.
     FailureMode,
@@ -109,7 +109,7 @@ fn better(config: &Config, tallies: &[Tally], now: i64) -> Said {
     Some((Claim::Better, says, numbers))
 }
 
-/// The dearest tier that a cheaper one makes superfluous.
+/// The most expensive tier that a cheaper one makes superfluous.
 fn no_better(config: &Config, tallies: &[Tally], now: i64) -> Said {
     let (settings, least) = (&config.patterns, u64::from(config.patterns.samples));
     let tiers = bounds(tallies, |tallies| by_tier(tallies, now, settings.half_life_micros()));
@@ -181,7 +181,7 @@ fn meaning(mode: FailureMode) -> &'static str {
     }
 }
 
-/// Of models whose every run has a price; a part of the cost would make a success look cheap.
+/// Only of models whose every run has a price: a partial cost would make a success seem cheap.
 fn cost_per_success(config: &Config, tallies: &[Tally]) -> Said {
     let mut models: BTreeMap<&str, Tally> = BTreeMap::new();
     for tally in tallies {

@@ -1,5 +1,5 @@
-//! `shuntyard patterns`: what outcomes have taught about kinds of tasks, tiers and models. Reading changes nothing;
-//! only `record` does.
+//! `shuntyard patterns`: recorded outcomes of kinds of tasks, tiers and models, and what follows from them. Reading
+//! changes nothing; only `record` does.
 
 mod analyze;
 mod cells;
@@ -99,7 +99,7 @@ fn clock(context: &Context) -> Result<DayClock, Failure> {
     day_clock(context).map_err(|error| Failure::configuration(format!("[budget]: {error}")))
 }
 
-/// How experience comes about, for those who have none.
+/// How to record the first outcomes, for users without any.
 fn tell_how_to_begin() {
     ui::note(
         "every dispatch is remembered by itself; to enter one: \

@@ -34,7 +34,7 @@ pub struct RecommendArgs {
     text: Option<String>,
 }
 
-/// A recommendation with all that is told about it.
+/// A recommendation with everything that the command prints about it.
 #[derive(Debug)]
 pub struct Advice {
     task_type: String,
@@ -43,7 +43,7 @@ pub struct Advice {
     recommendation: Recommendation,
     /// The model itself, or the one with the best record in the tier.
     model: Option<String>,
-    /// Where routing goes by it, or why it stays with the table.
+    /// Where routing follows it, or why it stays with the table.
     routing: Result<Followed, String>,
 }
 
@@ -150,7 +150,7 @@ impl Advice {
         })
     }
 
-    /// In a few words: what is recommended.
+    /// The recommendation in a few words.
     pub fn headline(&self) -> String {
         let task_type = show::name(&self.task_type);
         let model = self.model.as_ref().map(|model| show::name(model)).unwrap_or_default();
@@ -170,13 +170,13 @@ impl Advice {
         self.recommendation.recommended.reason()
     }
 
-    /// Whether routing goes to what is recommended.
+    /// Whether routing follows the recommendation.
     fn is_followed(&self) -> bool {
         let wanted = self.recommendation.recommended.tier();
         wanted.is_some() && wanted == self.routing.as_ref().ok().map(|followed| followed.tier.as_str())
     }
 
-    /// Where such a task goes now.
+    /// The tier that such a task is routed to now.
     fn routed_tier(&self) -> Option<&str> {
         self.routing.as_ref().map_or(self.table.as_deref(), |followed| Some(followed.tier.as_str()))
     }
@@ -188,7 +188,7 @@ impl Advice {
         }
     }
 
-    /// What routing makes of it, in a sentence.
+    /// How routing uses the recommendation, in a sentence.
     pub fn routing(&self) -> String {
         match (&self.recommendation.recommended, self.is_followed()) {
             (Recommended::Nothing { .. }, _) => "routing: as without experience".to_owned(),
@@ -204,7 +204,7 @@ impl Advice {
         }
     }
 
-    /// Where such a task goes without any experience.
+    /// The tier that such a task is routed to without any experience.
     pub fn table(&self) -> &str {
         self.table.as_deref().unwrap_or("–")
     }

@@ -1,4 +1,4 @@
-//! Entering how work ended, and judging again what a dispatch said of itself.
+//! Records how work ended, and replaces the verdict that a dispatch recorded for itself.
 
 use super::{super::input, Global, cells, fields, show};
 use crate::{
@@ -166,7 +166,7 @@ impl RecordArgs {
         Ok(Judgement { verdict, failure_mode, evidence, quality: self.quality })
     }
 
-    /// The outcome, with what should be said about it.
+    /// The outcome, with warnings for the user.
     fn entered(&self, config: &Config, judgement: &Judgement) -> Result<(NewOutcome, Vec<String>), Failure> {
         let (Some(task_type), Some(model)) = (&self.task_type, &self.model) else {
             return Err(Failure::usage("it is not said what was done by whom", "give --task-type and --model"));

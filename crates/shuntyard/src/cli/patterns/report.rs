@@ -1,4 +1,4 @@
-//! Everything that is known, for a person to read.
+//! All recorded experience, for a person to read.
 
 use super::{Global, SinceArgs, analyze, drift, from_ms, recommend, show, stats, tell_how_to_begin};
 use crate::{
@@ -43,7 +43,6 @@ pub async fn report(global: &Global, args: &SinceArgs) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that is known.
 #[derive(Debug)]
 pub struct Known {
     from: i64,

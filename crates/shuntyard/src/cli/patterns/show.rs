@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const LONGEST: usize = 80;
 
-/// A foreign text in a cell: one line, without anything that moves the cursor.
+/// Untrusted text in a cell: one line, without anything that moves the cursor.
 pub fn name(text: &str) -> String {
     if text.is_empty() { "–".to_owned() } else { clean_line(text, LONGEST) }
 }

@@ -108,7 +108,7 @@ pub fn table(lines: &[Line]) -> String {
 }
 
 impl Line {
-    /// The share of a run; nothing when there is nothing, because then nobody has said.
+    /// The mean for each run. `None` when the sum is zero, because then no run has a value.
     fn mean(&self, sum: u64) -> Option<u64> {
         sum.checked_div(self.whole.runs()).filter(|_| sum > 0)
     }

@@ -1,4 +1,4 @@
-//! Similar tasks of the past, and who did them well.
+//! Similar tasks of the past, and the models that did them well.
 
 use super::{super::input, Global, cells, clock, show, tell_how_to_begin};
 use crate::{
@@ -17,7 +17,7 @@ use shuntyard_store::{NewOutcome, OutcomeRecord};
 use std::process::ExitCode;
 
 const EXCERPT: usize = 60;
-/// The same task is often done again: so many are looked at for each that is shown.
+/// The same task is often repeated: so many outcomes are read for each one that is shown.
 const LOOKED_AT: u32 = 5;
 
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub struct Similar {
     best: [Option<Standing>; 2],
 }
 
-/// How many are shown when nobody says.
+/// How many are shown by default.
 pub const USUAL: u32 = 5;
 
 pub async fn find(context: &Context, text: &str, limit: u32) -> Result<Similar, Failure> {
@@ -87,7 +87,7 @@ impl Similar {
     }
 }
 
-/// The same task with the same model and the same end is one group, which stands where its most similar one does.
+/// The same task with the same model and the same end is one group, at the position of its most similar task.
 fn gathered(found: Vec<OutcomeRecord>, limit: usize) -> Vec<Vec<OutcomeRecord>> {
     let is_same = |one: &NewOutcome, other: &NewOutcome| {
         (&one.text, &one.task_type, &one.tier, &one.model) == (&other.text, &other.task_type, &other.tier, &other.model)

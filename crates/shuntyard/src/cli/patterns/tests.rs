@@ -85,7 +85,7 @@ fn what_is_kept_of_a_text_can_be_shown() {
     assert_eq!(fields::text(&config, "a secret plan"), "");
 }
 
-/// Counted work of a kind: how many well, how many of them looked at, how many not.
+/// Recorded outcomes of one kind: successes, how many of them were verified, and failures.
 fn work(tier: &str, model: &str, well: u64, proven: u64, failures: u64, cost: i64) -> Tally {
     let runs = well + failures;
     Tally {
@@ -123,7 +123,7 @@ fn only_what_the_ranges_support_is_claimed() {
             vec![Claim::CostPerSuccess],
         ),
         ("too few", vec![work("haiku", swift, 2, 2, 0, 0), work("opus", oak, 0, 0, 2, 0)], vec![]),
-        // Answers that nobody judged prove nothing for the one and hold nothing against the other.
+        // Unjudged answers are evidence neither for one tier nor against the other.
         (
             "unproven",
             vec![work("haiku", swift, 9, 0, 1, 0), work("opus", oak, 1, 0, 9, 0)],

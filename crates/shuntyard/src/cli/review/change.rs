@@ -5,7 +5,7 @@ use shuntyard_engine::fanout::review::MOST_DIFF;
 use shuntyard_host::git::{Git, GitError};
 use std::path::{Path, PathBuf};
 
-/// Bytes of the change that are read: a character takes up to four, and one more than is shown tells that it was cut.
+/// Bytes of the change that are read: a character takes up to four, and one more than is shown reveals that it was cut.
 const READ: usize = 4 * (MOST_DIFF + 1);
 
 /// Whether it only has to be read, or changed as well.
@@ -49,7 +49,7 @@ impl Change {
         Ok(Self { git, top, what })
     }
 
-    /// As it is now, as far as anybody reads it.
+    /// The present change, as far as reviewers read it.
     pub fn diff(&self) -> Result<String, Failure> {
         let from = match &self.what {
             What::Range(range) => return self.git.diff_start(&self.top, range, READ).map_err(unknown),
@@ -62,7 +62,7 @@ impl Change {
     }
 }
 
-/// Where a range begins whose end is checked out: from there on the working tree can be mended. What is not committed
+/// The start of a range whose end is checked out: from there on the working tree can be fixed. What is not committed
 /// yet is part of it then.
 fn beginning(git: &Git, top: &Path, range: &str) -> Result<String, Failure> {
     let (left, right, symmetric) = match range.split_once("...") {

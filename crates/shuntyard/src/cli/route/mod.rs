@@ -120,11 +120,11 @@ pub async fn run(global: &Global, args: &RouteArgs) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where a text would go.
+/// The input of a decision.
 pub struct Question<'a> {
     pub selector: Selector,
     pub text: &'a str,
-    /// Besides the room that the text takes.
+    /// In addition to the context that the text takes.
     pub needs: Needs,
     pub directory: &'a Path,
     pub agent: Option<&'a str>,
@@ -141,7 +141,6 @@ pub async fn answer(context: &Context, question: Question<'_>) -> Result<Decisio
     Ok(decide(context, &task, refresh).await?)
 }
 
-/// Shows a decision.
 pub fn report(decision: &Decision, format: Format) {
     match format {
         Format::Json => ui::json(&document(decision)),

@@ -34,7 +34,7 @@ pub fn uninstalled(managers: &[Manager], change: &Change, mode: Mode) {
     });
 }
 
-/// With `--dry-run` the steps are the result; otherwise they are talk.
+/// With `--dry-run` the steps are the result; otherwise they are messages.
 fn steps(change: &Change, mode: Mode) {
     for warning in &change.warnings {
         ui::warn(warning);

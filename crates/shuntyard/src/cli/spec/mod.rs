@@ -1,5 +1,5 @@
 //! `shuntyard spec`: the task artifacts below `.ai/tasks`. Configuration, store and OpenCode are needed only to run
-//! them; a store that is there is looked into for how far that is.
+//! them; an existing store is read to show the progress.
 
 mod check;
 mod new;
@@ -55,7 +55,7 @@ pub async fn run(global: &Global, command: &SpecCommand) -> Result<ExitCode, Fai
     }
 }
 
-/// A directory that was named wrongly is wrong usage, and no fault of the machine.
+/// A directory that was named wrongly is wrong usage, and no error of the machine.
 fn elsewhere(error: PlaceError, directory: &Path) -> Failure {
     match error {
         PlaceError::Io { source, .. } => {

@@ -66,7 +66,7 @@ pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
     let (planned, task) = (place.clone(), args.task.clone());
     let plan = input::in_thread(move || engine::plan(&planned, &here, &task).map_err(failure)).await?;
     let context = global.context().await?;
-    // What the user has set for the repository holds for its specs as for its tasks.
+    // The repository's settings hold for its specs as for its tasks.
     let set = context.config.repository_named(&plan.repository.display().to_string());
     let verify = match set {
         Some(set) if args.verify.is_empty() => set.verify.clone(),
@@ -149,7 +149,7 @@ fn show(report: &RunReport) {
     }
 }
 
-/// What became of the branches of work that was merged.
+/// Reports which branches of merged work were removed, and which were kept.
 fn left(report: &RunReport) {
     match report.removed.len() {
         0 => {}
@@ -201,7 +201,7 @@ const SHOWN: usize = 2;
 fn planned_row(step: &Planned) -> Vec<String> {
     let allowed = match (step.allow.as_slice(), step.deny.as_slice()) {
         ([], []) => "what was validated".to_owned(),
-        // The rest is how others work and judge, in every task the same; --json has it.
+        // The other rules are those of all roles, the same in every task; --json has them.
         ([], deny) if deny.len() > SHOWN + 1 => {
             format!("all but {} and {} more", deny[..SHOWN].join(", "), deny.len() - SHOWN)
         }

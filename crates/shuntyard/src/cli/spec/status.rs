@@ -24,7 +24,7 @@ pub async fn run(global: &Global, args: &StatusArgs) -> Result<ExitCode, Failure
     let mut overview = status(&place, &here, args.id.as_deref()).map_err(read)?;
     match look_up(global, &place, overview.clone()).await {
         Ok(with_stored) => overview = with_stored,
-        // What the files say is true without it.
+        // The content of the files is valid without the store.
         Err(error) => overview.troubles.push(format!("what stands in the store is not known: {}", error.message)),
     }
     match global.format() {
@@ -34,7 +34,7 @@ pub async fn run(global: &Global, args: &StatusArgs) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nobody needs a store to look at files, so none is made.
+/// Reading the files needs no store, so none is created.
 async fn look_up(global: &Global, place: &Place, overview: Overview) -> Result<Overview, Failure> {
     let settings = global.settings()?;
     if !settings.store_path()?.exists() {
@@ -56,7 +56,7 @@ fn show(overview: &Overview) {
     }
     let stored: Vec<Vec<String>> = match overview.tasks.as_slice() {
         [task] => task.stored.iter().map(stored_row).collect(),
-        // Of many, what goes on and what does not.
+        // Of several tasks, only the steps that are not done.
         all => {
             all.iter().flat_map(|task| &task.stored).filter(|stored| stored.state != "done").map(stored_row).collect()
         }
@@ -64,7 +64,7 @@ fn show(overview: &Overview) {
     if !stored.is_empty() {
         ui::result(&format!("\n{}", ui::table(&["IN THE STORE", "STATE", "TRY", "WHY"], &stored)));
     }
-    // Which units run together matters to somebody who looks at one task.
+    // Which units run together matters only when a single task is shown.
     if let [task] = overview.tasks.as_slice()
         && !task.waves.is_empty()
     {

@@ -81,9 +81,9 @@ pub async fn run(global: &Global, args: &AddArgs) -> Result<ExitCode, Failure> {
 fn one(args: &AddArgs) -> Result<NewTaskOrder, Failure> {
     let description = match (&args.description, &args.wanted.command) {
         (Some(description), _) => input::text(description, "the description")?,
-        // The line of TODO.md that has this id may say it.
+        // The line of TODO.md that has this id may contain it.
         (None, _) if args.id.is_some() => String::new(),
-        // A command says itself what is to be done.
+        // A command is its own description.
         (None, Some(command)) => command.clone(),
         (None, None) => {
             let message = "no description was given";
@@ -93,7 +93,7 @@ fn one(args: &AddArgs) -> Result<NewTaskOrder, Failure> {
     args.wanted.order(args.id.clone(), description.trim().to_owned())
 }
 
-/// A name that a tier has as well must be that of one connected model. Any other is looked for when the task begins.
+/// A name that a tier has as well must be that of one connected model. Any other is resolved when the task begins.
 async fn model(context: &Context, order: &NewTaskOrder) -> Result<Option<String>, Failure> {
     let Some(typed) = &order.spec.model else { return Ok(None) };
     let reference = Selector::flag_reference(typed, &context.config);

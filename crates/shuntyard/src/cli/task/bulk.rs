@@ -1,6 +1,6 @@
 //! Many tasks from a text: one description on each line, one JSON object on each line, or a JSON array of objects.
 //!
-//! Invariant: nothing in such a text is passed over. What is not understood is refused, with its line.
+//! Invariant: no part of such a text is ignored. What is not understood is refused, with its line.
 
 use super::wanted::{How, StrategyName, Wanted, deadline, estimate};
 use crate::{
@@ -13,7 +13,7 @@ use shuntyard_core::{Nano, values::nearest::nearest, work::task::TaskId};
 use shuntyard_engine::queue::supervise::NewTaskOrder;
 use std::fmt::Display;
 
-/// What a JSON object may say: the flags, with `_` for `-`.
+/// The keys that a JSON object may have: the flags, with `_` for `-`.
 const KEYS: [&str; 32] = [
     "deadline",
     "with_issue",
@@ -51,7 +51,7 @@ const KEYS: [&str; 32] = [
 
 const HINT: &str = "see the end of `shuntyard task add --help`";
 
-/// Reads a file, or standard input. What the flags say holds for every entry that does not say it.
+/// Reads a file, or standard input. The flags are the defaults of every entry.
 pub fn read(from: &str, flags: &Wanted) -> Result<Vec<NewTaskOrder>, Failure> {
     let argument = if from == "-" { "-".to_owned() } else { format!("@{from}") };
     let text = input::text(&argument, "the tasks")?;
@@ -65,7 +65,7 @@ pub fn read(from: &str, flags: &Wanted) -> Result<Vec<NewTaskOrder>, Failure> {
 fn orders(text: &str, flags: &Wanted) -> Result<Vec<NewTaskOrder>, Failure> {
     match text.trim_start().chars().next() {
         Some('{') => numbered(text).map(|(line, entry)| from_json(line, entry, flags)).collect(),
-        // A line like `[ ] mend it` is a description.
+        // A line like `[ ] fix it` is a description.
         Some('[') if is_array(text) => {
             let entries: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
                 Failure::usage(format!("line {}: this is no JSON array: {error}", error.line()), HINT)

@@ -1,4 +1,4 @@
-//! `shuntyard task claim` and `unclaim`: who does a task, said in TODO.md for every store that shares it.
+//! `shuntyard task claim` and `unclaim`: writes who does a task into TODO.md, for every store that shares it.
 
 use crate::{
     cli::{Global, input},
@@ -135,12 +135,12 @@ pub async fn unclaim(global: &Global, args: &UnclaimArgs) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// A name as a file has it: anybody may have written anything there.
+/// A name from the file, which is untrusted text.
 fn named(by: &str) -> String {
     clean_line(by, 80)
 }
 
-/// Of what git said, the first line that is a complaint has the reason.
+/// The first line of git's output that is a complaint has the reason.
 pub fn unreachable(place: &str, why: &str) -> Failure {
     let complaint = why.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let why = clean_line(complaint.or_else(|| why.lines().next()).unwrap_or_default(), 200);
@@ -148,7 +148,7 @@ pub fn unreachable(place: &str, why: &str) -> Failure {
     Failure::unavailable("git", format!("{place} cannot be asked: {why}"), hint)
 }
 
-/// A fault of a repository or its TODO.md, as people and scripts see it.
+/// An error of a repository or its TODO.md, as people and scripts see it.
 pub fn failure(fault: ClaimFault) -> Failure {
     let message = fault.to_string();
     match fault {

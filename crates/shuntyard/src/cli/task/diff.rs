@@ -35,7 +35,7 @@ pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
     };
     match global.format() {
         Format::Json => ui::json(&json!({ "id": id, "diff": String::from_utf8_lossy(&diff) })),
-        // As it is: other programs apply it.
+        // Unmodified: other programs apply it.
         Format::People => ui::bytes(&diff),
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `shuntyard task cancel --discard`: what a cancelled task has left goes, or is named before it would.
+//! `shuntyard task cancel --discard`: removes what a cancelled task has left, or lists it before that.
 
 use crate::{failure::Failure, ui};
 use clap::ValueEnum;

@@ -1,4 +1,4 @@
-//! A task as scripts see it. Every command that prints one uses this, so that a task looks the same everywhere.
+//! A task as scripts see it. Every command that prints one uses this, so that a task has the same form everywhere.
 
 use super::contest::ContestReport;
 use crate::cli::moment::rfc3339;
@@ -105,7 +105,7 @@ impl Whole {
     }
 }
 
-/// What the agent asks for, as long as nobody has answered.
+/// What the agent asks for, until it is answered.
 fn request(state: &State) -> Option<Value> {
     match state {
         State::Asking { request, until, answer: None } => Some(json!({
@@ -118,7 +118,7 @@ fn request(state: &State) -> Option<Value> {
     }
 }
 
-/// How it stands with the pull request of a task that wants one, as of the last look.
+/// The state of the pull request of a task that wants one, as of the last check.
 fn pull_request(task: &Task) -> Value {
     match &task.tally.pull_request {
         Some(record) => json!({

@@ -1,4 +1,4 @@
-//! The attempts of a task with what led to each: how its model was chosen, and which models were asked.
+//! The attempts of a task with their explanation: how the model was chosen, and which models were asked.
 
 use super::document;
 use crate::{cli::route, ui};

@@ -19,7 +19,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 /// How many are read in one go.
 const PAGE: u32 = 500;
-/// Characters of a text that a row has room for.
+/// The most characters of a text in a row.
 const ROOM: usize = 60;
 
 #[derive(Debug, Args)]

@@ -80,7 +80,7 @@ pub(super) async fn all(context: &Context, id: &TaskId, after: &mut i64) -> Resu
 async fn follow(context: &Context, id: &TaskId, format: Format) -> Result<(), Failure> {
     let mut after = 0;
     loop {
-        // Asked before the events are read: what comes in between is seen the next time.
+        // Read before the events: an event that comes in between is printed the next time.
         let settled = super::find(context, id).await?.task.state.phase().is_settled();
         for event in all(context, id, &mut after).await? {
             match format {

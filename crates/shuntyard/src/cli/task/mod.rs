@@ -1,4 +1,4 @@
-//! `shuntyard task`: work that is queued, and seen through by a supervisor.
+//! `shuntyard task`: queued work that a supervisor runs until it has ended.
 
 mod add;
 mod answer;
@@ -86,7 +86,7 @@ pub async fn run(global: &Global, command: &TaskCommand) -> Result<ExitCode, Fai
     }
 }
 
-/// The task of an id, or the refusal that says that there is none.
+/// The task of an id, or the refusal that there is none.
 pub async fn find(context: &Context, id: &TaskId) -> Result<TaskRecord, Failure> {
     context.store.task(id).await.map_err(|error| Failure::task(error.into()))
 }

@@ -1,4 +1,4 @@
-//! `shuntyard task cancel`, `retry` and `reset`: what people say about tasks that are there.
+//! `shuntyard task cancel`, `retry` and `reset`: a user's changes to existing tasks.
 //!
 //! Invariant: of several tasks either all that are named can be changed so, or none is.
 
@@ -107,18 +107,18 @@ pub async fn reset(global: &Global, args: &OrderArgs) -> Result<ExitCode, Failur
     told(global, &context, changed, &[]).await
 }
 
-/// Whom a cancelled task names.
+/// The user whom a cancelled task names.
 pub fn who(context: &Context) -> String {
     context.variable("USER").unwrap_or("a person").to_owned()
 }
 
 enum Prepared {
     Go,
-    /// Only what would happen was wanted, and it was told.
+    /// It was a dry run, and the preview was printed.
     Done,
 }
 
-/// Looks whether every one of them can be changed so, before any is.
+/// Checks whether every one of them can be changed so, before any is.
 async fn prepared(
     global: &Global,
     context: &Context,

@@ -1,4 +1,4 @@
-//! `shuntyard task sync`: TODO.md and the store, brought together in both directions.
+//! `shuntyard task sync`: synchronises TODO.md and the store in both directions.
 
 use super::claim::{failure, unreachable};
 use crate::{

@@ -1,4 +1,4 @@
-//! What can be said about a task when it is added: by flags, and by the keys of a file, which have the same names.
+//! The properties of a new task: given by flags, and by the keys of a file, which have the same names.
 
 use crate::{
     cli::{input, moment::moment, route::Need},
@@ -233,7 +233,7 @@ impl Wanted {
         contest.map(Some).map_err(|error| Failure::usage(error, hint))
     }
 
-    /// What would be left unread is refused, so that nobody relies on it.
+    /// A value that would be ignored is refused, so that the user does not rely on it.
     fn refuse_contradictions(&self) -> Result<(), Failure> {
         let for_models = [
             ("agent", self.agent.is_some()),

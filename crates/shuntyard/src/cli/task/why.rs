@@ -1,5 +1,5 @@
-//! `shuntyard task why`: what keeps a task where it is, who holds it, every transition with its time and reason, how
-//! the model of each attempt was chosen, and what was found.
+//! `shuntyard task why`: what blocks a task, its holder, every transition with its time and reason, how the model of
+//! each attempt was chosen, and what was found.
 
 use super::{document::Whole, explained, explained::Explained, log, show};
 use crate::{
@@ -26,7 +26,7 @@ pub async fn run(global: &Global, id: &TaskId) -> Result<ExitCode, Failure> {
         None => None,
     };
     let reason = why(&context, record).await.map_err(Failure::task)?;
-    // A running task has no reason of its own: who holds it is what there is to say.
+    // A running task has no reason of its own: its holder is the answer.
     let reason = match &holder {
         Some((_, status)) if reason.is_empty() => status.why.clone(),
         _ => reason,

@@ -1,4 +1,4 @@
-//! A small MCP client: JSON lines over pipes, and nothing taken on trust.
+//! A small MCP client: JSON lines over pipes, and every message checked.
 
 use serde_json::{Value, json};
 use shuntyard_testkit::TestEnv;
@@ -14,7 +14,7 @@ use std::{
 /// No answer may take longer than this many seconds; the longest wait of a call is 45.
 const DEADLINE: Duration = Duration::from_secs(480);
 
-/// How often a wait is taken up again.
+/// How often a wait is repeated.
 const PATIENCE: usize = 6;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Client {
     waiting: VecDeque<Value>,
     stderr: Option<JoinHandle<String>>,
     next: i64,
-    /// What the server said of itself.
+    /// The server's description of itself.
     pub server: Value,
 }
 
@@ -52,7 +52,7 @@ impl Client {
         client
     }
 
-    /// Starts a server and says nothing yet.
+    /// Starts a server and sends nothing yet.
     pub fn silent(env: &TestEnv, args: &[&str]) -> Self {
         let mut command = env.command(&[&["mcp"], args].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -153,12 +153,12 @@ impl Client {
     /// The result of a tool; an error of the protocol is a failure.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        // One wait is bounded, and a busy machine takes longer: a wait without a time of its own is taken up again.
+        // One wait is bounded, and a busy machine takes longer: a wait without a time of its own is repeated.
         let patient = tool == "task_await" && arguments.get("timeout").is_none();
         for _ in 0..PATIENCE {
             let mut call = json!({"name": tool, "arguments": arguments});
             if tool.ends_with("dispatch") {
-                // Who hears of progress may wait as long as the work takes.
+                // A client that gets progress may wait as long as the work takes.
                 call["_meta"] = json!({"progressToken": "patient"});
             }
             let id = self.ask("tools/call", &call);
@@ -221,12 +221,11 @@ fn is_progress(message: &Value, token: &str) -> bool {
     message["method"] == "notifications/progress" && message["params"]["progressToken"] == token
 }
 
-/// The text of a result.
 pub fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("a text")
 }
 
-/// A refusal: an error of the tool that says what, and what next.
+/// A refusal: an error of the tool with the message and the next step.
 #[track_caller]
 pub fn expect_refusal(result: &Value, message: &str) {
     assert_eq!(result["isError"], true, "{result:#}");

@@ -1,4 +1,4 @@
-//! What becomes of handed-over work when processes die, and workflows that outlive them.
+//! Queued work when processes die, and workflows that outlive them.
 
 use crate::{
     mcp::{client::Client, own_env},
@@ -16,7 +16,7 @@ fn yard(name: &str, more: &str) -> TestEnv {
     env
 }
 
-/// The process that carries out the jobs of a place.
+/// The process that executes the jobs of a place.
 fn runner(env: &TestEnv) -> Option<u32> {
     let root = env.root.display().to_string();
     let of = |entry: std::fs::DirEntry| {

@@ -1,4 +1,4 @@
-//! How a server over pipes begins and ends, and that it says nothing else than the protocol.
+//! How a server over pipes begins and ends, and that it writes nothing else than the protocol.
 
 use crate::mcp::{client::Client, env, own_env};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! The MCP server as its clients meet it: a client that shares no code with the server speaks the protocol over pipes
-//! and over HTTP.
+//! The MCP server as its clients meet it: a client that shares no code with the server uses the protocol over pipes and
+//! over HTTP.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 

@@ -23,7 +23,7 @@ fn created(client: &mut Client, prompt: &str) -> Value {
     task
 }
 
-/// Asks after a task until it is over.
+/// Polls a task until it is over.
 #[track_caller]
 fn finished(client: &mut Client, id: &Value) -> Value {
     // The tool that waits knows the same job.

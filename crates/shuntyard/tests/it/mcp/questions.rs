@@ -31,7 +31,7 @@ fn a_client_gets_what_the_command_prints() {
         let text = ["--text", "review the cart for races"];
         env.run(&[&["patterns", "record"][..], &note, &text].concat()).expect_code(0);
     }
-    // The first look at the models may come from another place than the later ones.
+    // The first read of the models may come from another place than the later ones.
     env.run(&["models", "--refresh"]).expect_code(0);
     let mut client = Client::start(&env, &["--tools", "tasks"]);
     let task = "Review the cart for races";

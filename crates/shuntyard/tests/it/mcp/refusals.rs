@@ -123,7 +123,7 @@ fn arguments_that_are_no_object_are_refused_where_a_model_sees_it() {
 #[test]
 fn a_port_that_the_configuration_names_is_taken() {
     let mut env = own_env("mcp-port");
-    // Nobody is there: what is refused then is the server, not the port.
+    // No server listens there: what is refused then is the server, not the port.
     env.set("SHUNTYARD_OPENCODE_URL", "http://127.0.0.1:9");
     let mut client = Client::start(&env, &[]);
     let taken = client.call("dispatch", &json!({"prompt": "x", "model": "scripted/alpha", "port": 9}));

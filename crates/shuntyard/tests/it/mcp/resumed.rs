@@ -1,4 +1,4 @@
-//! A worker after its server, or every process of ours, has ended: its model, its policy and its conversation are there.
+//! A worker after its server, or every process of ours, has ended: its model, its policy and its conversation are kept.
 
 use crate::mcp::{client::Client, own_env};
 use serde_json::{Value, json};

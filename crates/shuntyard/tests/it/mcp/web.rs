@@ -38,7 +38,7 @@ pub fn request(address: &str, host: &str, method: &str, headers: &[(&str, &str)]
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
-    // A server that refuses early may close while the body is still on its way.
+    // A server that refuses early may close while the body is still being sent.
     drop(stream.write_all(format!("{text}\r\n{body}").as_bytes()));
     let mut bytes = Vec::new();
     drop(stream.read_to_end(&mut bytes));

@@ -1,4 +1,4 @@
-//! Jobs through the tools, carried out by OpenCode with the scripted provider.
+//! Jobs through the tools, executed by OpenCode with the scripted provider.
 
 use crate::mcp::{
     client::{Client, expect_refusal, text},

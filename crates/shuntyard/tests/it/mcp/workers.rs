@@ -1,5 +1,5 @@
-//! Workers: who takes a message, on which model, and in which order. What a model was really asked is read from the
-//! provider's ledger.
+//! Workers: which one takes a message, on which model, and in which order. The model that was really asked is read from
+//! the provider's ledger.
 
 use crate::mcp::{
     client::{Client, expect_refusal, text},
@@ -18,7 +18,7 @@ fn yard(name: &str) -> (TestEnv, Client) {
     (env, client)
 }
 
-/// Starts a message and returns what was told at once.
+/// Starts a message and returns the immediate result.
 #[track_caller]
 fn tell(client: &mut Client, worker: &str, task: &str, more: Value) -> Value {
     let mut arguments = json!({"kind": "worker", "workerId": worker, "task": task});
@@ -35,7 +35,7 @@ fn ended(client: &mut Client, started: &Value) -> Value {
     result["structuredContent"].clone()
 }
 
-/// Tells and waits; returns the text.
+/// Sends a message and waits; returns the result.
 #[track_caller]
 fn said(client: &mut Client, worker: &str, task: &str, more: Value) -> Value {
     let started = tell(client, worker, task, more);
@@ -48,7 +48,7 @@ fn models(env: &TestEnv, key: &str) -> Vec<String> {
     env.provider.requests(key).entries.iter().map(|entry| entry.model.clone()).collect()
 }
 
-/// The same story on both backends: they behave alike.
+/// The same test on both backends: they behave alike.
 fn models_change_on_the_fly(backend: &str) {
     let (env, mut client) = yard(&format!("mcp-models-{backend}"));
     let key = |name: &str, answer: &str| env.provider.script(name, vec![Step::text(answer)]);
@@ -145,7 +145,7 @@ fn a_worker_is_used_again_only_when_nothing_has_changed() {
     assert!(started["notes"].to_string().contains("its conversation is resumed"), "{started:#}");
     let resumed = ended(&mut client, &started);
     assert_eq!((&resumed["worker"], &resumed["sessionId"]), (&first["worker"], &first["sessionId"]), "{resumed:#}");
-    // Its profile means another model now.
+    // Its profile has another model now.
     env.write_config("[profiles]\ncoder = \"scripted/alpha\"\ndocs = \"scripted/beta\"\n");
     drop(client);
     let mut client = Client::start(&env, &["--tools", "tasks"]);

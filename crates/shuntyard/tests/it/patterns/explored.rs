@@ -35,13 +35,13 @@ fn half_of_the_tasks_go_to_the_neighbour_and_critical_ones_never() {
     let seen: BTreeSet<&str> = kept.iter().map(|kept| kept.model.as_str()).collect();
     assert_eq!(seen, BTreeSet::from(["low/m", "middle/m"]));
     for kept in &kept {
-        // What is learned on the way changes how often another is tried; each choice says how probable it was.
+        // Outcomes recorded meanwhile change how often another is tried; each choice records how probable it was.
         assert!(kept.propensity.is_some_and(|drawn| (1..=1_000_000).contains(&drawn)), "{kept:#?}");
         let tier = if kept.model == "low/m" { "haiku" } else { "sonnet" };
         assert_eq!(kept.tier.as_deref(), Some(tier), "{kept:#?}");
     }
-    // Neither what is critical, nor what names somebody, nor a mere question is left to chance: all go where
-    // experience leads by now.
+    // Critical requests, requests that name a model, and mere questions are not left to chance: all go where experience
+    // leads by now.
     let led = wander(&["--critical", "--task-type", "wandering"]).model;
     for _ in 0..3 {
         let kept = wander(&["--critical", "--task-type", "wandering"]);

@@ -1,5 +1,5 @@
-//! What is kept of a dispatch that failed: only what the model itself did counts, and what somebody ended says
-//! nothing at all.
+//! What is kept of a dispatch that failed: only the model's own failures count, and a cancelled dispatch counts for
+//! nothing.
 
 use super::{SCHEMA, all, of_dispatch, of_report, only, yard};
 use crate::yard::{attempts, in_store, record_of};
@@ -96,7 +96,7 @@ fn what_somebody_interrupts_says_nothing_about_the_model() {
         assert!(interrupt.success());
         let outcome = finish(running);
         outcome.expect_code(1).expect_class("cancelled");
-        // One that had failed by itself before is not forgotten for it.
+        // An earlier failure of the model itself is not removed by that.
         let kept = of_report(&yard.env, &outcome.json());
         let kept: Vec<&str> = kept.iter().map(|kept| kept.model.as_str()).collect();
         assert_eq!(kept, failed.as_slice(), "{flags:?}");

@@ -1,4 +1,4 @@
-//! What was learned changes who is asked: only with proof below the table's tier, never for a hard task below the
+//! Experience changes which model is asked: only with proof below the table's tier, never for a hard task below the
 //! strongest, and not at all when that is switched off.
 
 use super::{asked_model, only, yard};
@@ -15,7 +15,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Work that somebody has looked at.
+/// A judged outcome.
 pub(super) fn looked_at(task_type: &str, tier: &str, model: &str, verdict: Verdict) -> NewOutcome {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_micros();
     NewOutcome {
@@ -51,7 +51,7 @@ pub(super) fn enter(outcome: &NewOutcome, times: usize) {
     assert_eq!(new, u64::try_from(times).expect("a few"));
 }
 
-/// Who is asked for such a task and why, which a dispatch and a question agree on.
+/// The model for such a task and the reason, which a dispatch and `route` agree on.
 #[track_caller]
 fn led_to(variables: &[(&str, &str)], task_type: &str, text: &str) -> (String, String, Value) {
     let yard = yard();
@@ -64,7 +64,7 @@ fn led_to(variables: &[(&str, &str)], task_type: &str, text: &str) -> (String, S
     assert_eq!(decided["ref"], model, "a question is told the same\n{decided:#}");
     let kept = only(&yard.env, &report);
     assert_eq!((kept.model.as_str(), kept.task_type.as_str()), (model.as_str(), task_type));
-    // The dispatch in between has taught as well, so numbers may differ; who is spoken of does not.
+    // The dispatch in between was recorded as well, so numbers may differ; whether experience decided does not.
     assert_eq!(said(&decided).is_empty(), said(&report["route"]).is_empty());
     (model, said(&report["route"]), report)
 }
@@ -88,13 +88,13 @@ fn a_cheaper_tier_that_has_proved_itself_is_asked_and_the_reason_is_told() {
     assert_eq!((&route["rule"], &route["tier"]), (&json!("task_type"), &json!("haiku")), "{route:#}");
     let why = route["reason"].as_str().unwrap_or_default();
     assert!(why.starts_with(&format!("task type sorting goes to tier sonnet, but {reason}")), "{why}");
-    // Whoever names a tier or a model gets that.
+    // A named tier or model wins.
     for flags in [["--tier", "sonnet"], ["-m", "middle/m"]] {
         let report = yard().dispatch(&[&flags[..], &["Sort these names"]].concat()).expect_ok();
         assert_eq!(asked_model(&report), "middle/m", "{flags:?}");
     }
     assert_eq!(led_to(&off, "sorting", "Sort these names").0, "middle/m");
-    // It fails from now on, as somebody has seen: the table's tier has the better record.
+    // It fails from now on, and that is recorded: the table's tier has the better record.
     enter(&looked_at("sorting", "haiku", "low/m", Verdict::Failure), 4);
     assert_eq!(led_to(&[], "sorting", "Sort these names").0, "middle/m");
 }
@@ -111,7 +111,7 @@ fn answers_that_nobody_has_judged_lead_nowhere_below_the_table() {
     assert_eq!(model, "middle/m");
     assert!(said.contains("not followed: nobody has looked at 3 of its answers"), "{said}");
     let recommend = || yard.env.run(&["patterns", "recommend", "--json", "weighing"]);
-    // It qualifies, and that routing does not follow yet is said beforehand.
+    // It qualifies, and `recommend` shows that routing does not follow yet.
     let told = recommend().expect_code(0).json();
     let words = ["recommends", "tier", "followed", "routed_tier"].map(|name| &told[name]);
     assert_eq!(json!(words), json!(["tier", "haiku", false, "sonnet"]), "{told:#}");

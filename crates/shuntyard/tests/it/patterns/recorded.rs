@@ -1,4 +1,4 @@
-//! What is kept of a dispatch that answered: what was asked, who did it, what it cost, where, and which words.
+//! What is kept of a dispatch that answered: the request, the model, the cost, the directory, and which words.
 
 use super::{SCHEMA, only, yard};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn a_dispatch_leaves_one_outcome_with_what_was_asked_and_what_came_of_it() {
             tier: Some("opus"),
             ..by_kind()
         },
-        // Nobody says what kind of task it is, so it is what it looks like.
+        // Without a task type it gets the one that its text resembles.
         Asked {
             flags: &["--tier", "haiku"],
             text: "Review this pull request before I merge it",

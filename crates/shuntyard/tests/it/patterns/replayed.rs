@@ -1,4 +1,4 @@
-//! The recorded past under another policy: what is known is told to the nano-dollar, and nothing is made up.
+//! The recorded past under another policy: known costs are exact to the nano-dollar, and nothing is made up.
 
 use super::{all, asked_model};
 use crate::yard::{Key, Yard, plain};

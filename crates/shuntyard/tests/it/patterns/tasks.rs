@@ -1,4 +1,4 @@
-//! What a task teaches: its own words, and not the rules that are put around them.
+//! What is recorded of a task: its own words, and not the rules that are put around them.
 
 use crate::own_env;
 use shuntyard_scripted::Step;
@@ -25,7 +25,7 @@ fn a_task_is_remembered_by_its_own_words() {
     let outcomes = export["outcomes"].as_array().or_else(|| export.as_array()).expect("outcomes").clone();
     assert_eq!(outcomes.len(), 1, "{export:#}");
     assert_eq!(outcomes[0]["text"], description.as_str(), "{export:#}");
-    // The rules speak of secrets and branches, which would make another kind of task of it.
+    // The rules contain secrets and branches, which would make another kind of task of it.
     assert_eq!(outcomes[0]["task_type"], "docs-generation", "{export:#}");
     let similar = |text: &str| env.run(&["patterns", "suggest", "--json", text]).json()["similar"].clone();
     assert_eq!(similar("leave no secrets in files").as_array().map(Vec::len), Some(0));

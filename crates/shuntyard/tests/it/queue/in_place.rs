@@ -1,4 +1,4 @@
-//! Commands in place: what they start ends with them, and what they print is theirs alone.
+//! Commands in place: the processes that they start end with them, and only their own output is theirs.
 
 use crate::queue::{Place, place::text};
 use std::path::Path;
@@ -8,7 +8,7 @@ fn what_a_command_leaves_running_is_ended_with_it() {
     let place = Place::new("place-left");
     let _supervisor = place.supervise();
     let left = place.file("left");
-    // In a session of its own, so that nothing but its ancestry tells whose it was.
+    // In a session of its own, so that only its ancestry shows which command started it.
     let up = format!("while [ ! -s {} ]; do :; done", left.display());
     let id = place.add(&format!("setsid sh -c 'echo $$ > {}; exec sleep 300' & {up}", left.display()), &[]);
     place.wait_for_phase(&id, "done");
@@ -19,7 +19,7 @@ fn what_a_command_leaves_running_is_ended_with_it() {
 #[test]
 fn what_a_command_prints_is_in_the_log_of_its_own_task() {
     let mut place = Place::new("place-logs");
-    // The processes then write much about each task as well.
+    // The processes then log much about each task as well.
     place.env.set("SHUNTYARD_LOG", "trace");
     let _supervisor = place.supervise();
     let ids: Vec<String> = ["north", "south", "east", "west"]

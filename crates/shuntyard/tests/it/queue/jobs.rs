@@ -28,7 +28,7 @@ fn jobs_and_tasks_are_done_once_beside_each_other() {
     let mut tasks = Vec::new();
     for number in 0..3 {
         let answer = format!("answer {number}");
-        // A request too many would have nothing to answer with.
+        // A request too many would get no answer.
         let key = place.env.provider.script(&format!("job-{number}"), vec![Step::text(answer.as_str())]);
         jobs.push((begin(&mut client, &key), key, answer));
         tasks.push(place.add(&place.records(), &[]));

@@ -1,4 +1,4 @@
-//! Whatever is killed, and whenever: no item is lost, and none is done twice.
+//! Whichever process is killed, and whenever: no item is lost, and none is done twice.
 
 use crate::queue::{
     Place,
@@ -48,7 +48,7 @@ fn a_command_in_place_whose_process_is_killed_is_blocked_and_not_repeated() {
     place.wait_for_phase(&id, "blocked");
     eventually("nothing of it to be left", PATIENCE, || !any_alive(&tree));
     assert!(supervisor.is_running());
-    // The next one is not held up by it, and this one stays as it is.
+    // The next one does not wait for it, and this one stays as it is.
     let next = place.add("true", &[]);
     place.wait_for_phase(&next, "done");
     assert_eq!((outcomes(&place.task(&id)), place.ran()), (vec!["lost".to_owned()], vec![id.clone()]));
@@ -122,7 +122,7 @@ fn any_process_may_die_at_any_time() {
     for task in tasks {
         let (id, phase) = (text(&task["id"]), text(&task["phase"]));
         let ran = runs.get(&id).copied().unwrap_or_default();
-        // What became of a command that was killed is not known, so it is left to a person.
+        // The result of a killed command is unknown, so it is left to a person.
         let as_it_should = match phase.as_str() {
             "done" => ran == 1,
             "blocked" | "failed" => ran <= 1,

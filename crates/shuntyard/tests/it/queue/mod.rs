@@ -1,8 +1,8 @@
-//! What the queue promises, whatever it is made of: each item is done once, within the limits, in its order, and
-//! whatever is killed.
+//! What the queue promises, whatever its implementation: each item is done once, within the limits, in its order, and
+//! whichever process is killed.
 //!
-//! These tests know processes only from what the product reports or as descendants of a process that the test itself
-//! has started. Most items are commands, which write down that they ran.
+//! These tests know processes only from the product's reports or as descendants of a process that the test itself has
+//! started. Most items are commands, which record that they ran.
 
 mod in_place;
 mod jobs;

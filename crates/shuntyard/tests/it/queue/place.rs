@@ -57,7 +57,7 @@ impl Drop for Supervisor {
 }
 
 impl Place {
-    /// With room for four items at once.
+    /// With capacity for four items at once.
     pub fn new(name: &str) -> Self {
         Self::with(name, FOUR)
     }

@@ -1,4 +1,4 @@
-//! Looking at items and waiting for them.
+//! Reading items and waiting for them.
 
 use crate::{
     mcp::client::Client,

@@ -5,7 +5,7 @@ use super::{keep, parts};
 use shuntyard_core::ErrorClass;
 
 const FILE: &str = "docs/errors.md";
-/// Stands where a person has to write something.
+/// Marks a cell that a person has to write.
 const MISSING: &str = "?";
 
 #[test]

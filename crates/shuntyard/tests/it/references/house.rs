@@ -1,4 +1,4 @@
-//! The rules of the house that a machine can check. Each failure names the file.
+//! The project's rules that a machine can check. Each failure names the file.
 
 use super::{read, root};
 use std::{

@@ -1,5 +1,5 @@
 //! Which file of a crate imports which, read from its text: `use` declarations and paths in the code. A name that a
-//! module only passes on (`pub use`) leads to the file that defines it, and `#[cfg(test)]` items do not count.
+//! module only re-exports (`pub use`) leads to the file that defines it, and `#[cfg(test)]` items do not count.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ struct Module {
     children: BTreeSet<String>,
     /// What is defined here, by name.
     items: BTreeSet<String>,
-    /// Names of `use` declarations, with the paths that they stand for.
+    /// Names of `use` declarations, with their paths.
     imports: BTreeMap<String, Vec<String>>,
     globs: Vec<Vec<String>>,
     /// Paths that this file needs something of.
@@ -34,7 +34,7 @@ impl Imports {
         let mut modules = BTreeMap::new();
         let mut open: Vec<ModulePath> = vec![Vec::new()];
         while let Some(path) = open.pop() {
-            // A module without a file of its own stands inside its parent.
+            // A module without a file of its own is inside its parent.
             let Some(module) = all.remove(&path) else { continue };
             open.extend(module.children.iter().map(|child| [path.as_slice(), std::slice::from_ref(child)].concat()));
             modules.insert(path, module);
@@ -85,7 +85,7 @@ impl Imports {
         }
     }
 
-    /// Goes down from a module to the file that defines the item, through names that are only passed on.
+    /// Goes down from a module to the file that defines the item, through names that are only re-exported.
     fn defining_file(&self, base: ModulePath, rest: &[String], depth: usize) -> ModulePath {
         assert!(depth < 30, "{base:?}::{rest:?} leads to itself");
         let Some((first, after)) = rest.split_first() else { return base };
@@ -136,7 +136,7 @@ pub fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<&M
     let mut circles = Vec::new();
     for (from, there) in reached.iter().enumerate() {
         let circle: Vec<usize> = (0..direct.len()).filter(|to| there[*to] && reached[*to][from]).collect();
-        // Told by its first file.
+        // Reported once, by its first file.
         if circle.first() == Some(&from) {
             circles.push(circle.into_iter().map(|member| paths[member]).collect());
         }
@@ -198,7 +198,7 @@ fn read_module(text: &str) -> Module {
                 at += 2;
             }
             used.insert(word.to_owned());
-            // `pub(in path)` says who may see it, and needs nothing.
+            // `pub(in path)` restricts visibility, and needs nothing.
             if begin == 0 || words[begin - 1] != "in" {
                 module.needs.push(path);
             }
@@ -212,7 +212,7 @@ fn read_module(text: &str) -> Module {
             at += 1;
         }
     }
-    // A name that is passed on and used here as well is needed here.
+    // A name that is re-exported and used here as well is needed here.
     module.needs.extend(passed_on.into_iter().filter(|(_, name)| used.contains(name)).map(|(path, _)| path));
     module
 }

@@ -1,7 +1,7 @@
-//! What is written about the program is true of it: the references in `docs/`, and the rules of the house.
+//! The documentation is true of the program: the references in `docs/`, and the project's rules.
 //!
-//! A generated part stands between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard --test it references` writes
-//! it anew; what stands around it is written by hand and left alone.
+//! A generated part is between two markers. `UPDATE_REFERENCES=1 cargo test -p shuntyard --test it references` writes
+//! it anew; the text around it is written by hand and stays unchanged.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
 
@@ -28,7 +28,7 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// What stands before, in and after the generated part of a file.
+/// The text before, in and after the generated part of a file.
 fn parts(file: &str) -> (String, String, String) {
     let text = read(file);
     let (before, rest) = text.split_once(BEGIN).unwrap_or_else(|| panic!("{file} has no line {BEGIN}"));

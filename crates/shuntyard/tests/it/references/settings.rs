@@ -1,5 +1,5 @@
-//! `docs/configuration.md` lists every setting with the words, the value and the order of the built-in file,
-//! and with the variables that are really looked up.
+//! `docs/configuration.md` lists every setting with the words, the value and the order of the built-in file, and with
+//! the variables that are really read.
 
 use super::keep;
 use shuntyard_core::settings::{DEFAULTS, Section, overrides_from_variables, sections};
@@ -117,7 +117,7 @@ impl Shown for Section {
         }
         let rows = self.settings.iter().map(|(key, about)| {
             let path = path(&self.name, key);
-            // What is said above a table may hold for all that is in it.
+            // The comment above a table may hold for all that is in it.
             let about = if about.is_empty() && !self.about.is_empty() { "as above" } else { about };
             assert!(!about.is_empty(), "{path} has no comment in the built-in file");
             format!("| `{path}` | `{}` | {about} | {} |\n", table[key], variables_of(&path, variables))

@@ -24,7 +24,7 @@ fn the_rest_of_the_crontab_stays_as_it_is() {
     let block = installed.strip_prefix(rest).expect("the rest comes first");
     assert!(block.starts_with("# shuntyard begin\n") && block.ends_with("\n# shuntyard end\n"), "{block}");
     assert_eq!(block.lines().filter(|line| line.starts_with("*/2 * * * * /usr/bin/env ")).count(), 1, "{block}");
-    // The other entries are nobody else's business.
+    // The report does not contain the other entries.
     assert!(!made.to_string().contains("backup"), "{made:#}");
     assert_eq!(station.changes(), ["crontab FILE"]);
 

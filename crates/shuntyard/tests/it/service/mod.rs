@@ -1,5 +1,5 @@
-//! `shuntyard service` with schedulers of the test's own: programs that record how they were called and keep what they
-//! were told in files. The machine's own ones are out of reach, because the search path has nothing else in it.
+//! `shuntyard service` with schedulers of the test's own: programs that record how they were called and keep their
+//! input in files. The machine's own ones are out of reach, because the search path has nothing else in it.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 

@@ -1,4 +1,4 @@
-//! What install does not do: a second supervisor without being told, and anything to files of others.
+//! What install does not do without a flag: a second supervisor, and any change to files of others.
 
 use crate::service::station::{Station, read, write};
 use serde_json::json;

@@ -23,7 +23,7 @@ fn a_supervisor_is_installed_once_updated_and_removed() {
     let said = station.run(&["install"]);
     assert_eq!(said.stdout, "`shuntyard supervise` with systemd is installed already, and is left as it is\n");
 
-    // Somebody has stopped it: the file is right, and it is started again.
+    // The service was stopped: the file is right, and it is started again.
     station.switch_off("active-shuntyard.service");
     assert_eq!(station.json(&["install"])["outcome"], "updated");
     assert_eq!(station.changes(), [enable]);

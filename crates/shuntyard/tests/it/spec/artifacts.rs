@@ -1,4 +1,4 @@
-//! Task artifacts on the command line: made by many at once, checked, and told. No OpenCode is asked for anything.
+//! Task artifacts on the command line: made by many at once, checked, and listed. OpenCode is not used.
 
 use crate::own_env;
 use serde_json::{Value, json};

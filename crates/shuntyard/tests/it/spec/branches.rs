@@ -1,4 +1,4 @@
-//! What becomes of the branches of roles, and what the store knows of their tasks.
+//! The branches of roles after a run, and the content of the store about their tasks.
 
 use super::{RUN, TASK, branches, git, ground, implements, outcomes, plan_one, run, text, validates, write};
 use serde_json::json;
@@ -23,7 +23,7 @@ fn what_was_merged_is_removed_and_what_was_not_is_told() {
     assert_eq!(branches(&env), ["shuntyard/s001-validator"], "the verdict that was not the last is nowhere else");
     assert_eq!(git(&env.project(), &["show", "main:a.txt"]), "right");
 
-    // Without the branches everything is still known.
+    // Without the branches the result of every step is still known.
     let report = run(&env, 0, &["--deliver", "merge"]);
     let all = [
         "s001-implementer done",
@@ -60,7 +60,7 @@ fn what_stands_in_the_store_is_shown_beside_what_the_files_say() {
     assert!(files.contains("planned") && files.contains("implementer"), "{said}");
     let stored = said.lines().find(|line| line.contains(" s001-implementer ")).unwrap_or_default();
     assert!(stored.contains("done") && stored.contains("ready on shuntyard/s001-implementer"), "{said}");
-    // A store that cannot be read takes nothing away from what the files say.
+    // A store that cannot be read removes nothing from the content of the files.
     env.write_config("this is no TOML");
     let broken = env.run(&["spec", "status", "1", "--json"]).expect_code(0).json();
     assert_eq!((&broken["tasks"][0]["state"], &broken["tasks"][0]["stored"]), (&json!("planned"), &json!([])));

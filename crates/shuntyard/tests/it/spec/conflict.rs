@@ -1,4 +1,4 @@
-//! Two units that change the same line although their table does not say so.
+//! Two units that change the same line although their table declares no conflict.
 
 use super::{branches, git, ground, plan_units, run, task, text, write};
 
@@ -11,7 +11,7 @@ fn units_that_do_not_fit_together_are_put_before_a_person_and_nothing_is_lost() 
     let report = run(&env, 1, &["--deliver", "merge", "--verify", "test -s shared.txt"]);
     assert_eq!((text(&report, "outcome"), text(&report, "class")), ("escalated", "failed"), "{report:#}");
     let (reason, next) = (text(&report, "reason"), text(&report, "next"));
-    // Whichever came first is in, and the other is told.
+    // Whichever came first is in, and the other gets the message.
     let inside = git(&project, &["show", "shuntyard/s001:shared.txt"]);
     let (late, number) = if inside == "one" { ("two", "02") } else { ("one", "01") };
     let branch = format!("shuntyard/s001-{number}-validator");
@@ -28,7 +28,7 @@ fn units_that_do_not_fit_together_are_put_before_a_person_and_nothing_is_lost() 
         assert!(!content.contains("<<<<"), "{branch} has both, unjoined: {content}");
     }
 
-    // A person does what was said.
+    // A person follows the hint.
     let bench = env.root.join("bench");
     git(&project, &["worktree", "add", "-q", &bench.display().to_string(), &branch]);
     git(&bench, &["merge", "-q", "-X", "ours", "--no-edit", "shuntyard/s001"]);

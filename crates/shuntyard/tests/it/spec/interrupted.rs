@@ -1,4 +1,4 @@
-//! Ctrl-C in the middle: it says what goes on and how to take it up, and the next run finishes it.
+//! Ctrl-C in the middle: the message names what goes on and how to resume it, and the next run finishes it.
 
 use super::{RUN, TASK, carried_out, ground, outcomes, plan_one, run, task, write};
 use shuntyard_scripted::Gate;
@@ -15,7 +15,7 @@ fn a_run_that_was_interrupted_says_how_to_go_on_and_is_finished_by_the_next() {
     let gate = Gate::default();
     let steps = carried_out(TASK, write("a.txt", "a\n").at(&gate));
     let key = plan_one(&env, steps);
-    // A terminal tells all that was started in it, so nothing may have stayed in the same group that has to go on.
+    // A terminal signals its whole process group, so a process that has to go on must not have stayed in that group.
     let mut command = env.command(&[&RUN[..], &["--json"]].concat());
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary starts");

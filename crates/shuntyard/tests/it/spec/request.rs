@@ -1,4 +1,4 @@
-//! Work that is handed over as a pull request, with a `gh` that writes down what it was asked.
+//! Work that is delivered as a pull request, with a `gh` that records its calls.
 
 use super::{RUN, TASK, branches, carried_out, git, ground, plan_one, run, task, text, write};
 use shuntyard_testkit::script;
@@ -29,7 +29,7 @@ fn a_pull_request_is_opened_for_what_was_validated() {
     let project = env.project();
     let main = git(&project, &["rev-parse", "main"]);
 
-    // Nowhere to push to: that is said, and mended by whoever can.
+    // There is no remote to push to: the report contains that, and the user adds one.
     let stopped = env.run(&[&RUN[..], &["--deliver", "pr", "--json"]].concat());
     let report = stopped.expect_code(1).json();
     let waits = "s001-deliver waits: the repository has no remote to push to";

@@ -22,7 +22,7 @@ fn dear(steps: Vec<Step>) -> Vec<Step> {
 #[test]
 fn a_spec_that_has_spent_its_money_says_so_and_goes_on_with_more() {
     let env = ground("spec-spending");
-    // The first implementer is cut off after some of these; whoever goes on finds the rest.
+    // The first implementer is cut off after some of these; the next one finds the rest.
     let steps = [dear(writes()), implements(TASK, write("e.txt", "e\n")), validates(TASK, "pass")];
     let key = plan_one(&env, steps.concat());
     let stopped = env.run(&[&RUN[..], &["--max-cost", "0.05", "--json"]].concat());
@@ -32,7 +32,7 @@ fn a_spec_that_has_spent_its_money_says_so_and_goes_on_with_more() {
     assert!(text(&report, "next").contains("--max-cost"), "{report:#}");
     let asked = env.provider.requests(&key).entries.len();
     assert!((2..STEPS).contains(&asked), "the second reaches the limit, and that ends it: {asked} requests");
-    // Without more there is nobody to begin.
+    // Without more money no role begins.
     let again = run(&env, 3, &["--max-cost", "0.05"]);
     assert_eq!((&again["class"], outcomes(&again)), (&report["class"], outcomes(&report)));
     assert_eq!(env.provider.requests(&key).entries.len(), asked);
@@ -64,7 +64,8 @@ fn what_is_left_is_shared_by_units_at_work_together() {
     let units: Vec<&str> =
         report["units"].as_array().expect("units").iter().map(|unit| text(unit, "outcome")).collect();
     assert_eq!(units, ["escalated", "escalated"], "{report:#}");
-    // Each may pass its share by the request that reaches it, and by those that OpenCode begins before it hears of that.
+    // Each may pass its share by the request that reaches it, and by those that OpenCode begins before the abort
+    // arrives.
     let asked = env.provider.ledger().entries.len();
     assert!((2..2 * STEPS).contains(&asked), "both were ended: {asked} requests");
 }

@@ -1,9 +1,9 @@
-//! Units that may run at the same time do: each waits for the other, which only ends when both are at work.
+//! Units that may run at the same time do: each waits for the other, which only ends when both are running.
 
 use super::{bash, branches, git, ground, outcomes, plan_units, run};
 use shuntyard_scripted::Step;
 
-/// Says that it has begun, and ends when the other has; its file tells where it was done.
+/// Creates a file when it has begun, and ends when the other has; its own file contains where it was done.
 fn meets(own: &str, other: &str) -> Step {
     bash(&format!(
         "touch \"$HOME/{own}\"; for i in $(seq 900); do [ -e \"$HOME/{other}\" ] && break; sleep 0.05; done; \

@@ -14,7 +14,7 @@ fn first_line(file: &Path) -> String {
 
 #[test]
 fn a_cancelled_task_has_no_process_also_when_its_agent_ignores_being_asked() {
-    // The grace is for those that took too long: nobody waits an hour for what was cancelled.
+    // The grace is for attempts that took too long: a cancelled one ends without waiting an hour.
     let yard = Yard::with("cancel-stubborn", "grace = \"1h\"\n");
     let trace = yard.env.root.join("trace");
     let command = format!("trap '' TERM INT HUP; echo $$ > {}; while :; do sleep 1; done", trace.display());

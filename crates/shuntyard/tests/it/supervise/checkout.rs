@@ -29,7 +29,7 @@ fn exists(yard: &Yard, name: &str) -> bool {
     yard.repository().join(name).exists()
 }
 
-/// A command that says when it has begun, and goes on when it is told to.
+/// A command that writes a file when it has begun, and goes on when the test creates another.
 struct Waiting {
     begun: PathBuf,
     go: PathBuf,
@@ -86,7 +86,7 @@ fn what_a_command_does_to_the_checkout_blocks_its_task() {
 fn what_the_user_does_meanwhile_is_not_blamed_on_the_task() {
     let yard = furnished("innocent");
     let waiting = Waiting::new(&yard, "innocent");
-    // It reads what the user changes, and has files of the same names in its own directory.
+    // It reads the user's changes, and has files of the same names in its own directory.
     let root = yard.repository().display().to_string();
     let command = format!("{}; cat {root}/README > README; echo x > notes.txt; git stash list", waiting.command());
     let id = yard.add(&["work inside", "--command", &command]);
@@ -125,7 +125,7 @@ fn a_delivery_of_another_task_is_not_blamed_on_a_task_that_runs_git_in_the_check
     let yard = Yard::new("delivered");
     let waiting = Waiting::new(&yard, "first");
     let root = yard.repository().display().to_string();
-    // It commits nothing, and nothing but the history of the branch tells that.
+    // It commits nothing, and only the history of the branch shows that.
     let command = format!("{}; git -C {root} commit -q --dry-run -m x; echo x > x.txt", waiting.command());
     let first = yard.add(&["look around", "--command", &command]);
     waiting.wait(&yard);
@@ -165,7 +165,7 @@ fn an_edit_with_dots_that_stays_inside_is_not_blamed_for_the_users_own() {
 fn a_model_that_changes_the_checkout_by_a_shell_is_blocked() {
     let yard = furnished("shell").trespassed();
     let root = yard.repository().display().to_string();
-    // OpenCode looks at no path of `find`.
+    // OpenCode checks no path of `find`.
     let command = format!("find {root} -name notes.txt -delete");
     let steps = vec![
         Step::tool("write", json!({"filePath": "x.txt", "content": "x\n"})),

@@ -20,7 +20,7 @@ pub(super) fn write(content: &str) -> Step {
     Step::tool("write", json!({"filePath": "answer.txt", "content": content}))
 }
 
-/// A model that writes this and says that it is done.
+/// A model that writes this and reports that it is done.
 pub(super) fn writes(yard: &Yard, model: &str, content: &'static str) {
     yard.env.provider.act(model, move |said| if is_after_tool(said) { Step::text("done") } else { write(content) });
 }
@@ -132,7 +132,7 @@ fn a_judge_compares_what_is_green_in_both_orders() {
     assert!(!passes.iter().any(|pass| pass.last_user_text.contains("alpha")), "no model is named");
     assert_eq!(usd(&task["cost_usd"]), ledger.total_reported().cost, "the judge is paid by the contest");
 
-    // A judge that goes by the order decides nothing, and a rule does.
+    // A judge that is biased by the order decides nothing, and a rule does.
     judges(&yard, "eyes", "no such word");
     let id = contest(&yard, &[]);
     yard.settle();

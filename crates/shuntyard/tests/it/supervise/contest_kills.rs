@@ -36,7 +36,7 @@ fn a_death_at_any_place_of_a_contest_is_made_good() {
         let deadline = Instant::now() + HANGS;
         while yard.phase(&id) != "done" || !marker.exists() {
             assert!(Instant::now() < deadline, "{place}: {:#}", yard.task(&id));
-            // A supervisor that dies has no exit code to look at.
+            // A supervisor that dies has no exit code to check.
             drop(yard.env.run_with(&[("SHUNTYARD_FAULT", &fault)], &["supervise", "--until-idle"]));
         }
         yard.settle();

@@ -1,4 +1,4 @@
-//! Whatever dies, and whenever: no task is lost, none is done twice, and nothing is left behind.
+//! Whichever process dies, and whenever: no task is lost, none is done twice, and nothing is left behind.
 
 use crate::supervise::Yard;
 use shuntyard_testkit::{eventually, rounds};
@@ -25,8 +25,8 @@ const PLACES: [&str; 14] = [
     "performed",
 ];
 
-/// A file of the task's own. An agent may work twice on a task whose worker died; what may not happen twice is that
-/// its work is handed over.
+/// A file of the task's own. An agent may work twice on a task whose worker died; only the delivery of its work must
+/// not happen twice.
 const WORK: &str = "echo $SHUNTYARD_TASK > done-$SHUNTYARD_TASK.txt";
 
 /// What takes longer never ends.
@@ -46,10 +46,10 @@ fn each_place_once(yard: &Yard) {
         ]);
         let fault = format!("{place}@{}", marker.display());
         let deadline = Instant::now() + HANGS;
-        // What is owed afterwards may be done by a later one than the one that saw the task done.
+        // A later supervisor than the one that saw the task done may execute the pending effects.
         while yard.phase(&id) != "done" || !marker.exists() {
             assert!(Instant::now() < deadline, "{place}: {:#}", yard.task(&id));
-            // A supervisor that dies has no exit code to look at.
+            // A supervisor that dies has no exit code to check.
             drop(yard.env.run_with(&[("SHUNTYARD_FAULT", &fault)], &["supervise", "--until-idle"]));
         }
         let file = format!("main:done-{id}.txt");
@@ -65,14 +65,14 @@ fn death_at_every_place_loses_nothing_and_repeats_nothing() {
     let yard = Yard::with("places", "effect_lease = \"3s\"\n");
     each_place_once(&yard);
     eventually("the workers to be gone", Duration::from_secs(20), || yard.leftovers().is_empty());
-    // What a dead process had taken on is somebody else's after a while.
+    // Another process reclaims the leases of a dead one after a while.
     nothing_remains(&yard);
 }
 
 #[test]
 fn death_at_every_place_of_a_command_in_place_loses_nothing_and_repeats_nothing() {
     let yard = Yard::new("places-in-place");
-    // What became of a command whose worker died while it ran is not known.
+    // The result of a command whose worker died while it ran is unknown.
     let places = [
         ("claim", "done"),
         ("claimed", "done"),
@@ -95,7 +95,7 @@ fn death_at_every_place_of_a_command_in_place_loses_nothing_and_repeats_nothing(
             assert!(Instant::now() < deadline, "{place}: {:#}", yard.task(&ids[0]));
             drop(yard.env.run_with(&[("SHUNTYARD_FAULT", &fault)], &["supervise", "--until-idle"]));
         }
-        // Either may be the one that was at it.
+        // Either may be the one that was running.
         let phases = ids.each_ref().map(|id| yard.phase(id));
         assert!(phases.iter().any(|phase| phase == ends), "{place}: {phases:?}");
         assert!(phases.iter().any(|phase| phase == "done"), "{place}: {phases:?}");

@@ -1,4 +1,4 @@
-//! `task cancel --discard`: what a task has left goes, and not before it was kept or given up.
+//! `task cancel --discard`: removes what a task has left, and not before it was kept or given up.
 
 use crate::supervise::{Yard, yard::is_written};
 use serde_json::json;

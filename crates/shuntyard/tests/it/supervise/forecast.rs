@@ -1,4 +1,4 @@
-//! What cannot all go in as it is.
+//! Deliveries that cannot all be merged as they are.
 
 use crate::supervise::Yard;
 

@@ -1,5 +1,5 @@
 //! A disk that is full at some write, in the supervisor and in everything that it starts: an error, and nothing is lost
-//! or done twice. A limit of the size of files stands for the disk, because every user may set one.
+//! or done twice. A limit of the size of files simulates the disk, because every user may set one.
 
 use crate::supervise::Yard;
 use shuntyard_testkit::{eventually, rounds};
@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Half kilobytes. The smallest hold no settings of git, the largest hold the store but not always its log.
+/// Units of half a kilobyte. The smallest hold no settings of git, the largest hold the store but not always its log.
 const SIZES: [u64; 8] = [1, 4, 40, 200, 600, 1000, 1400, 2200];
 
 fn limited_supervisor(yard: &Yard, blocks: u64) -> Child {

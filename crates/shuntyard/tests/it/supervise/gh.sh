@@ -47,7 +47,7 @@ case "$1 $2" in
     if [ -e "$hub/merged-$number" ]; then merged="{\"oid\":\"$(cat "$hub/merged-$number")\"}"; fi
     mergeable=MERGEABLE
     if [ -e "$hub/unknown" ]; then rm "$hub/unknown"; mergeable=UNKNOWN; fi
-    # What its people and its checks say, for one head or for all.
+    # The comments of people and the states of checks, for one head or for all.
     said="$hub/said-$number.$head"
     if [ ! -e "$said" ]; then said="$hub/said-$number"; fi
     if [ ! -e "$said" ]; then said="$hub/said"; fi

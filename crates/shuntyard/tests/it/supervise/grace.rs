@@ -49,7 +49,7 @@ fn what_does_not_end_within_the_grace_is_killed() {
 #[test]
 fn what_is_cancelled_within_its_grace_does_not_get_the_rest_of_it() {
     let yard = Yard::with("grace-cancelled", &format!("{DEADLINE}\ngrace = \"1h\"\nreinforcements = 0\nrises = 0\n"));
-    // It says when it was asked to end, and goes on.
+    // It writes a file when it was asked to end, and goes on.
     let script = "trap 'echo asked > PLACE' TERM; while :; do sleep 0.1; done";
     let mut supervisor = yard.env.spawn(&["supervise"]);
     let ids = [

@@ -1,4 +1,4 @@
-//! Things that have gone wrong once, or easily could.
+//! Failures that have happened once, or easily could.
 
 use crate::supervise::{
     Yard,
@@ -50,7 +50,7 @@ fn a_merge_that_was_left_half_done_is_never_taken_for_work() {
     std::fs::write(yard.repository().join("README"), "theirs\n").expect("written");
     yard.git(&["commit", "-qam", "theirs"]);
     yard.git(&["checkout", "-q", "main"]);
-    // It says itself that all is well, and there is nothing to verify it with.
+    // The command itself reports success, and there is nothing to verify it with.
     let command = "echo ours > README; git commit -qam ours; git merge other; true";
     let id = yard.add(&["merge", "--command", command, "--deliver", "merge", "--attempts", "1"]);
     yard.settle();

@@ -42,13 +42,13 @@ impl Hub {
         self.yard.add(&[name, "--id", name, "--command", &format!("date +%N > {name}"), "--deliver", "pr"])
     }
 
-    /// What was made of a pull request by its people.
+    /// Sets the state that people gave to a pull request.
     pub fn set(&self, file: &str, state: &str) {
         std::fs::write(self.directory.join(file), format!("{state}\n")).expect("a file");
     }
 
-    /// What the service reports from now on about pull request `which`: empty for all, or `-NUMBER`, or `-NUMBER.HEAD`.
-    /// In the shapes of `gh pr view --json`; `HEAD` stands for the head as it is then.
+    /// Sets what the service reports from now on about pull request `which`: empty for all, or `-NUMBER`, or
+    /// `-NUMBER.HEAD`. In the shapes of `gh pr view --json`; `HEAD` is replaced by the head as it is then.
     pub fn say(&self, which: &str, changes: &Value) {
         let mut report = json!({
             "isDraft": false,

@@ -1,8 +1,8 @@
 //! What holds after every supervisor test, whatever its subject: the user's checkout is as the user left it, and no
 //! commit of an agent is unreachable.
 //!
-//! The first compares what git and the disk say before and after. For the second, every git below the supervisor traces
-//! its ref transactions into one file, so a commit is known although its workspace is gone.
+//! The first compares the output of git and the files on disk before and after. For the second, every git below the
+//! supervisor traces its ref transactions into one file, so a commit is known although its workspace is gone.
 
 use super::yard::git_in;
 use serde_json::Value;
@@ -132,8 +132,8 @@ impl Made {
         made
     }
 
-    /// Those that no ref leads to, neither in a repository of the user's nor in a workspace. One that was rebased for its
-    /// delivery is there under another id.
+    /// Those that no ref leads to, neither in a repository of the user's nor in a workspace. One that was rebased for
+    /// its delivery is there under another id.
     pub fn lost(&self, repositories: &BTreeSet<PathBuf>) -> Vec<String> {
         if self.commits.is_empty() {
             return Vec::new();
@@ -154,7 +154,8 @@ impl Made {
     }
 }
 
-/// Its commits with their subjects; nothing of a workspace that is removed meanwhile, since its work was delivered before.
+/// Its commits with their subjects; nothing of a workspace that is removed meanwhile, since its work was delivered
+/// before.
 fn log_of(repository: &Path) -> String {
     let mut log = None;
     eventually("the commits of a repository", Duration::from_secs(20), || {

@@ -86,7 +86,7 @@ flash = ["scripted/beta"]
     done.push(night.add("asks", asks, &tier));
     let red = vec![write("red.txt", "1\n"), Step::text("done"), write("red.txt", "2\n"), Step::text("done")];
     done.push(night.add("red", red, &[&tier[..], &["--verify", "grep -qx 2 red.txt"]].concat()));
-    // Both change the same line; whoever comes second is sent back to the new base.
+    // Both change the same line; the second one is sent back to the new base.
     let rivals = ["left", "right"];
     let first_rival = night.keys.len();
     for name in rivals {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use shuntyard_testkit::{Outcome, TestEnv, eventually};
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf, time::Duration};
 
-/// With a program of the name that a desktop has. What it was called with is in `desktop`, and the notices of the
-/// command in `command`, a line each.
+/// With a program of the name that a desktop has. Its arguments are in `desktop`, and the notices of the command in
+/// `command`, a line each.
 fn place(name: &str, more: &str, program_ends_with: u8) -> Yard {
     let mut yard = Yard::with(name, "");
     let root = yard.env.root.clone();

@@ -82,7 +82,7 @@ fn a_request_waits_for_its_answer_and_is_answered_once() {
     eventually("the notice", Duration::from_secs(60), || {
         notices(&yard).iter().any(|notice| notice["notice"] == "permission" && notice["task"] == id.as_str())
     });
-    // A supervisor that dies takes nothing with it.
+    // The death of a supervisor loses no request.
     let mut supervisor = supervisor;
     supervisor.kill().expect("killed");
     supervisor.wait().expect("ended");
@@ -175,7 +175,7 @@ fn an_answer_survives_the_worker_that_asked() {
     yard.env.run(&["pulse"]).expect_code(0);
     asking(&yard, &id, command);
     kill(&yard.env.run(&["task", "why", &id, "--json"]).json()["holder"]["pid"]);
-    // Nobody has noticed yet: the answer is taken, and the next attempt, whose agent asks for the same, gets it.
+    // The death is not noticed yet: the answer is stored, and the next attempt, whose agent asks for the same, gets it.
     answer(&yard, &id, &["allow"]).expect_code(0);
     yard.settle();
     let task = yard.task(&id);
@@ -192,7 +192,7 @@ fn a_server_that_is_gone_withdraws_its_request() {
     let (id, _) = add(&yard, vec![bash(command), bash(command), Step::text("done")]);
     let supervisor = yard.env.spawn(&["supervise", "--until-idle"]);
     let first = asking(&yard, &id, command);
-    // Its keeper takes it along.
+    // The server ends with its keeper.
     kill(&yard.env.servers()[0]["keeper_pid"]);
     eventually("another request", Duration::from_secs(120), || {
         let request = yard.task(&id)["request"].clone();

@@ -24,7 +24,7 @@ fn an_approved_pull_request_is_squashed_and_its_siblings_are_rebased() {
     let before = hub.at("shuntyard/two");
     hub.until_seen(&ids[0], "ready");
     assert_eq!(yard.task(&ids[0])["pull_request"]["detail"], "it waits for an approval");
-    // Whose number is whose depends on who was faster.
+    // Which number a task has depends on which was faster.
     let number = |id: &str| {
         let url = yard.task(id)["pull_request"]["url"].as_str().expect("an address").to_owned();
         url.rsplit('/').next().expect("a number").to_owned()

@@ -29,7 +29,7 @@ fn every_state_of_a_pull_request_is_shown() {
     );
     let status = yard.env.run(&["status", "--json"]).expect_code(0).json().to_string();
     assert!(status.contains(r#""pull_request":"ready""#), "{status}");
-    // A pull request that the service does not have any more is nothing to act on.
+    // A pull request that the service does not have any more needs no action.
     hub.set("gone-1", "");
     hub.until_seen(&id, "no_pr");
     assert_eq!(yard.task(&id)["state"], "review");
@@ -80,7 +80,7 @@ fn failed_checks_start_one_attempt_with_their_text() {
     let asked = format!("{:?}", yard.env.provider.requests(&key).entries[2].messages);
     assert!(asked.contains("check `build` failed") && asked.contains("error: expected 42"), "{asked}");
     hub.until_seen(&id, "draft");
-    // That head was answered, also when it comes back.
+    // That head was answered, also when it is the head again.
     let second = hub.at(&branch);
     hub.say(&format!("-1.{second}"), &json!({"statusCheckRollup": failed}));
     yard.pulse_until("the ladder to end", || yard.phase(&id) == "blocked");
@@ -109,7 +109,7 @@ fn a_review_starts_one_attempt_and_a_stranger_none() {
     yard.pulse_until("the attempt", || hub.attempts(&id) == 2);
     hub.until_review(&id);
     hub.until_seen(&id, "changes_requested");
-    // The review stays, as it does until the reviewer looks again; it was answered.
+    // The review stays until the reviewer reviews again; it was answered.
     let looks = hub.calls("pr view https");
     yard.pulse_until("more looks", || hub.calls("pr view https") > looks + 3);
     assert_eq!((hub.attempts(&id), hub.open(), hub.created()), (2, 1, 1));

@@ -1,4 +1,4 @@
-//! Specs that are carried through, by OpenCode with scripted models.
+//! Specs that a supervisor runs to their end, by OpenCode with scripted models.
 
 use crate::supervise::Yard;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn bash(command: &str) -> Step {
     Step::tool("bash", json!({"command": command, "description": "work"}))
 }
 
-/// An implementer that leaves a file and says that it is done.
+/// An implementer that leaves a file and reports that it is done.
 fn implements(directory: &str, work: Step) -> Vec<Step> {
     let report = write(&format!("{directory}/implementation-report.md"), "# Work\n\n## Outcome\n\ndone\n");
     vec![work, report, Step::text("I am done.")]

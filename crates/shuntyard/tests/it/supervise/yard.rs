@@ -34,7 +34,7 @@ pub struct Yard {
     users: Users,
 }
 
-/// Who acts in the user's checkout.
+/// How a test uses the user's checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Users {
     /// The one test, while nothing runs; otherwise within [`Yard::as_user`].
@@ -171,7 +171,7 @@ impl Yard {
         assert_eq!(different(), [""; 0], "the user's checkout was changed");
     }
 
-    /// Every task that is done, whatever became of the others, verifies in a fresh clone of what was delivered.
+    /// Every task that is done, whatever the state of the other tasks, verifies in a fresh clone of what was delivered.
     fn expect_delivered_is_verified(&self, tasks: &[Value]) {
         for task in tasks {
             let commands: Vec<&str> =
@@ -218,7 +218,7 @@ impl Yard {
     pub fn pulse_until(&self, what: &str, begun: impl Fn() -> bool) {
         eventually(what, Duration::from_secs(40), || {
             self.env.run(&["pulse"]).expect_code(0);
-            // Each look is a process, and so is the next pass, which does what has become due meanwhile.
+            // Each check is a process, and so is the next pass, which does what has become due meanwhile.
             [0, 50, 100, 150].into_iter().any(|pause| {
                 std::thread::sleep(Duration::from_millis(pause));
                 begun()
@@ -261,8 +261,8 @@ impl Yard {
     }
 }
 
-/// Also after a test that ran the supervisor in another way than [`Yard::settle`]. What was cut off in the middle of a
-/// delivery is left for the next supervisor to finish, so only settled work is looked at.
+/// Also after a test that ran the supervisor in another way than [`Yard::settle`]. A delivery that was cut off is left
+/// for the next supervisor to finish, so only settled work is checked.
 impl Drop for Yard {
     fn drop(&mut self) {
         let watched = self.before.lock().is_ok_and(|before| before.is_some());

@@ -1,4 +1,4 @@
-//! Batches: created, paused, seen through on their own, cancelled.
+//! Batches: created, paused, run on their own, cancelled.
 
 use super::{SOON, add, phase, supervise, yard};
 use serde_json::json;

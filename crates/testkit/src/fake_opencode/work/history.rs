@@ -45,7 +45,7 @@ fn content(part: &Value, sees: bool) -> Option<Value> {
     }
 }
 
-/// A failed answer is left out, unless it was cut off after it had said or done something.
+/// A failed answer is left out, unless it was cut off after its first text or tool call.
 fn assistant(message: &Value, told: &mut Vec<Value>) {
     let parts: Vec<&Value> = message["parts"].as_array().into_iter().flatten().collect();
     let useful = |part: &&&Value| matches!(part["type"].as_str(), Some("text" | "tool"));

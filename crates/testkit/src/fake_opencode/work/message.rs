@@ -1,4 +1,4 @@
-//! Messages while they are written: each change is kept, stored and told, in that order.
+//! Messages while they are written: each change is kept, stored and sent as an event, in that order.
 
 use super::{super::run::tell, super::shapes, super::world::now, Job};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ impl Job {
         self.world.changed();
     }
 
-    /// Changes what a message says of itself.
+    /// Changes a message's own fields.
     pub fn edit(&self, id: &str, change: impl FnOnce(&mut Value)) {
         let Some(message) = self.with(id, |message| {
             change(&mut message["info"]);

@@ -45,7 +45,7 @@ pub(super) struct Job {
 /// What follows a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
-    /// The conversation is looked at again.
+    /// The conversation is read again.
     Continue,
     /// The model is asked once more.
     Again,
@@ -131,7 +131,7 @@ impl Job {
         tell(&self.world, &self.session, "session.status", json!({ "status": status }));
     }
 
-    /// Stores the session as it is now, and says so.
+    /// Stores the session as it is now, and sends the event for it.
     pub fn tell_session(&self) {
         let info = self.info();
         if info.is_null() {

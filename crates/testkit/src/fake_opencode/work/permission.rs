@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 pub(in super::super) enum Reply {
     Once,
     Always,
-    /// With what the model is told; without it the run ends.
+    /// With the message for the model; without it the run ends.
     Reject(Option<String>),
 }
 

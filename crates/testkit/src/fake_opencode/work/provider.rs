@@ -1,4 +1,4 @@
-//! One request to a provider of the OpenAI kind, and what its failures are called.
+//! One request to a provider of the OpenAI kind, and the classes of its failures.
 
 use super::{Job, reading::Reading, text};
 use futures_util::StreamExt;
@@ -23,7 +23,7 @@ impl Failure {
         Self { name: "APIError", message: message.into(), retryable: true, retry_after: None, details: Map::new() }
     }
 
-    /// An error in the middle of an answer. Only those that sound as if they would pass are tried again.
+    /// An error in the middle of an answer. Only those whose text suggests a temporary failure are retried.
     pub fn in_stream(error: &Value) -> Self {
         let kind = text(&error["type"]);
         let passes = ["server_error", "overloaded", "rate_limit"].iter().any(|known| kind.contains(known));

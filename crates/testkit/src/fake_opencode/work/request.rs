@@ -3,7 +3,7 @@
 use super::{super::agents::Agent, Job, history, system, text, tools};
 use serde_json::{Map, Value, json};
 
-/// What is asked of a model that says nothing about its answers.
+/// The output limit of a model that has none in its description.
 const USUAL_OUTPUT: u64 = 32_000;
 
 pub(super) fn body(job: &Job, agent: &Agent, user: &Value, model: &Value, offered: &[String]) -> Value {

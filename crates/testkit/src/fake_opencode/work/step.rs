@@ -9,7 +9,7 @@ use super::{
 };
 use serde_json::{Value, json};
 
-/// How OpenCode tells that a conversation is too long for a model.
+/// How OpenCode recognises that a conversation is too long for a model.
 const TOO_LONG: [&str; 8] = [
     "maximum context length",
     "context length exceeded",
@@ -25,7 +25,7 @@ enum Ended {
     Answered(Answer),
     Failed(Failure),
     Aborted,
-    /// In the wait before a retry: nothing says why it ended.
+    /// In the wait before a retry: nothing records why it ended.
     AbortedWaiting,
 }
 
@@ -131,7 +131,7 @@ async fn answered(
     }
 }
 
-/// Whether the next request would leave no room for an answer.
+/// Whether the context would be too small for an answer to the next request.
 fn is_full(model: &Value, tokens: &Value) -> bool {
     let context = model["limit"]["context"].as_u64().unwrap_or_default();
     let output = model["limit"]["output"].as_u64().unwrap_or_default().min(32_000);

@@ -1,4 +1,4 @@
-//! The system prompt: an agent's own or one as long as OpenCode's, then what the environment and the project say.
+//! The system prompt: an agent's own or one as long as OpenCode's, then the texts from the environment and the project.
 
 use super::{
     super::{agents::Agent, config},
@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::Value;
 
-/// What the prompts of OpenCode's coding agents come to, in characters.
+/// The length of the prompts of OpenCode's coding agents, in characters.
 const CODING: usize = 8_500;
 const OPENING: &str = "You are opencode, an interactive CLI tool that helps users with software engineering tasks.\n";
 const ADVICE: &str = "Follow the conventions of the code that you change, and say what you did.\n";

@@ -11,7 +11,7 @@ case "$1" in
         exit 1
     fi
     cat "$STATE/table"
-    # Somebody else saves an editor right after this was read.
+    # Another process saves an edited table right after this was read.
     if [ -f "$STATE/edited" ]; then
         rm "$STATE/edited"
         echo '0 0 * * * new' >>"$STATE/table"

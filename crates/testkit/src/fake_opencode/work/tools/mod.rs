@@ -1,4 +1,4 @@
-//! The tools that a model is offered, and what becomes of its calls. All calls of a step run at the same time.
+//! The tools that a model is offered, and the results of its calls. All calls of a step run at the same time.
 
 mod files;
 mod outcome;
@@ -30,7 +30,7 @@ const LOOP: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Executed {
     pub structured: Option<Value>,
-    /// A person has rejected a call without a word.
+    /// A person has rejected a call without a message.
     pub blocked: bool,
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn execute(job: &Job, agent: &Agent, message: &str, calls: &[Ca
     }
 }
 
-/// Calls an agent as its model would, but on behalf of the user, whom no rule keeps from it.
+/// Calls an agent as its model would, but on behalf of the user, so that no rule forbids it.
 pub(super) async fn call_agent(job: &Job, message: &str, input: &Value) {
     let rules = [Rule::own("*", "*", Action::Allow)];
     let call = format!("call_{message}");
@@ -108,7 +108,7 @@ pub(super) async fn call_agent(job: &Job, message: &str, input: &Value) {
     let part = json!({ "type": "tool", "tool": "task", "callID": call, "state": state });
     let part = job.add_part(message, part);
     let context = Context { job, rules: &rules, message, tool: "task", call: &call, part: &part, input };
-    // What became of it stands in the part.
+    // The part contains the result.
     drop(run(context, false).await);
 }
 

@@ -1,4 +1,4 @@
-//! The tools that look for files and for text. Patterns are the wildcards of permission rules and plain text; nothing
+//! The tools that search for files and for text. Patterns are the wildcards of permission rules and plain text; nothing
 //! here needs more.
 
 use super::{Context, Done, Outcome};

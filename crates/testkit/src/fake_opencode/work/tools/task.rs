@@ -1,4 +1,4 @@
-//! The tool that hands work to another agent, in a child session with a cost of its own.
+//! The tool that delegates work to another agent, in a child session with a cost of its own.
 
 use super::{super::prompt::Started, Context, Done, Job, Outcome, Refused};
 use crate::fake_opencode::{
