@@ -42,7 +42,7 @@ impl Failure {
     }
 
     pub fn configuration(message: impl Display) -> Self {
-        Self { class: "configuration".into(), ..Self::usage(message, "mend it, then run `shuntyard config check`") }
+        Self { class: "configuration".into(), ..Self::usage(message, "fix it, then run `shuntyard config check`") }
     }
 
     pub fn unavailable(class: &str, message: impl Display, hint: impl Into<String>) -> Self {
@@ -176,7 +176,7 @@ impl From<Refusal> for Failure {
             Refusal::Configuration(_) => Self::configuration(message),
             Refusal::Api(ApiError::Configuration { .. })
             | Refusal::Server(ServerError::Api(ApiError::Configuration { .. })) => Self {
-                hint: "mend that file, and try again; a server that is busy or your own reads it when it is restarted"
+                hint: "fix that file, and try again; a server that is busy or your own reads it when it is restarted"
                     .into(),
                 ..Self::configuration(message)
             },

@@ -34,7 +34,7 @@ pub struct Overrides {
 
 impl Settings {
     pub fn load(overrides: &Overrides) -> Result<Self, Failure> {
-        let (environment, paths) = surroundings()?;
+        let (environment, paths) = environment_and_paths()?;
         let mut layers = file_layers(&environment, &paths)?;
         layers.extend(above_files(&environment, overrides));
         let layered = Layered::merge(&layers).map_err(Failure::configuration)?;
@@ -43,7 +43,7 @@ impl Settings {
 
     /// The same settings with one more file over all others, as a policy to compare with.
     pub fn under_policy(overrides: &Overrides, policy: &Path) -> Result<Layered, Failure> {
-        let (environment, paths) = surroundings()?;
+        let (environment, paths) = environment_and_paths()?;
         let mut layers = file_layers(&environment, &paths)?;
         layers.extend(above_files(&environment, overrides));
         let missing = || Failure::configuration(format!("there is no file {}", policy.display()));
@@ -53,13 +53,13 @@ impl Settings {
 
     /// The user's own file, which does not have to exist.
     pub fn user_file() -> Result<PathBuf, Failure> {
-        let (_, paths) = surroundings()?;
+        let (_, paths) = environment_and_paths()?;
         Ok(paths.config_dir.join("config.toml"))
     }
 
     /// The settings as they would be with this text in the user's own file.
     pub fn with_user_text(overrides: &Overrides, text: String) -> Result<Layered, Failure> {
-        let (environment, paths) = surroundings()?;
+        let (environment, paths) = environment_and_paths()?;
         let path = paths.config_dir.join("config.toml");
         let own = Layer { origin: Origin::File(path.display().to_string()), text };
         let mut layers = vec![own];
@@ -71,7 +71,7 @@ impl Settings {
     /// The settings for diagnosis when the files are broken: the variables and flags, or if those are to blame the
     /// built-in settings alone.
     pub fn without_files(overrides: &Overrides) -> Result<Self, Failure> {
-        let (environment, paths) = surroundings()?;
+        let (environment, paths) = environment_and_paths()?;
         let layered = Layered::merge(&above_files(&environment, overrides))
             .or_else(|_| Layered::merge(&[]))
             .map_err(Failure::configuration)?;
@@ -126,7 +126,7 @@ fn set_somewhere(layered: &Layered) -> BTreeMap<String, String> {
     layered.origins.iter().map(|(key, origin)| (key.clone(), origin.to_string())).collect()
 }
 
-fn surroundings() -> Result<(BTreeMap<String, String>, Paths), Failure> {
+fn environment_and_paths() -> Result<(BTreeMap<String, String>, Paths), Failure> {
     // A hook of git sets variables that name its repository; what we start works in another one.
     let environment: BTreeMap<String, String> = std::env::vars_os()
         .filter(|(name, _)| !MISLEADING.iter().any(|misleading| name == misleading))

@@ -67,7 +67,7 @@ pub struct Budget {
 impl Budget {
     /// Why a tier is downgraded, if it is.
     #[must_use]
-    pub fn gives_way(&self, tier: &str) -> Option<&str> {
+    pub fn downgraded_tier(&self, tier: &str) -> Option<&str> {
         self.used_up.get(tier).or_else(|| self.degraded.get(tier)).map(String::as_str)
     }
 

@@ -85,7 +85,7 @@ pub(super) fn not_usable(question: &Question<'_>, winner: &ModelRef) -> Option<S
         return Some(why.clone());
     }
     let tier = super::question::tier_of(question.config, winner);
-    if let Some(why) = tier.as_deref().and_then(|tier| budget.gives_way(tier)) {
+    if let Some(why) = tier.as_deref().and_then(|tier| budget.downgraded_tier(tier)) {
         return Some(why.to_owned());
     }
     let barred = question.availability.of(&winner.provider, &winner.model, question.now)?;

@@ -4,7 +4,7 @@
 
 use super::{
     Question, Resolution, RouteError, Rule, Selector, Step, TraceStep, Tried,
-    giving_way::through_tier,
+    downgrade::through_tier,
     pool::{Pool, waits},
     pooled::{through_tag, with_needs_of},
     question::{listed, tier_of},
@@ -154,14 +154,14 @@ fn stronger(question: &Question<'_>, before: &Resolution, tried: &[Tried]) -> Re
         reasons.clear();
         for tier in above {
             // A downgrade to a cheaper tier would lead back to where the work comes from.
-            if let Some(why) = question.advice.budget.gives_way(tier) {
-                reasons.push(format!("tier {tier}: gives way, {why}"));
+            if let Some(why) = question.advice.budget.downgraded_tier(tier) {
+                reasons.push(format!("tier {tier}: is downgraded, {why}"));
                 continue;
             }
             let wish = hop(before, format!("tier {tier}, a stronger one"));
-            let giving_way = GivingWay::Refused;
+            let downgrade = GivingWay::Refused;
             let waiting = Waiting::Refused;
-            let terms = Terms { tried, weaker: &weaker, stronger_than, stand_ins, waiting, giving_way, ..Terms::FIRST };
+            let terms = Terms { tried, weaker: &weaker, stronger_than, stand_ins, waiting, downgrade, ..Terms::FIRST };
             match through_tier(question, tier, wish, terms) {
                 Ok(found) => return Ok(found),
                 Err(error) => reasons.push(format!("tier {tier}: {}", in_short(error))),

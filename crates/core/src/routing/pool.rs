@@ -265,7 +265,7 @@ impl<'a> Pool<'a> {
         };
         let of_tier = |tier: &'a String| {
             let own = listed(config, tier).filter(move |model| belongs(&tier, model));
-            own.filter_map(move |model| Some((model, budget.gives_way(tier)?)))
+            own.filter_map(move |model| Some((model, budget.downgraded_tier(tier)?)))
         };
         tiers.into_iter().flat_map(of_tier).collect()
     }
@@ -324,10 +324,10 @@ fn find<'a>(catalogue: &'a Catalogue, wanted: &ModelRef) -> Result<(&'a str, &'a
     }
 }
 
-/// `left alone for another 43s: rate_limit …`
+/// `in cooldown for another 43s: rate_limit …`
 pub(super) fn waits(barred: &Barred<'_>, now: i64) -> String {
     let left = Duration::from_micros(u64::try_from(barred.bar.until.saturating_sub(now)).unwrap_or_default());
     // Whole seconds are exact enough for people, and never zero.
     let left = Duration::from_secs(left.as_secs() + u64::from(left.subsec_micros() > 0));
-    format!("left alone for another {}: {}", duration::show(left), barred.bar.why)
+    format!("in cooldown for another {}: {}", duration::show(left), barred.bar.why)
 }

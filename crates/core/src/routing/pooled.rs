@@ -52,12 +52,12 @@ pub(super) fn of_tier(
         );
         "the first that is there and fits".to_owned()
     } else if is_listed {
-        wish.said = format!("{}; all of it is to be left alone, {model} the shortest", wish.said);
+        wish.said = format!("{}; all of it is in cooldown, {model} the shortest", wish.said);
         "waits least".to_owned()
     } else {
         let state = match terms.stand_ins {
             StandIns::Cheaper { because: Some(why), .. } => format!("the budget keeps its models away ({why})"),
-            _ if all_wait => "all of its models are to be left alone".to_owned(),
+            _ if all_wait => "all of its models are in cooldown".to_owned(),
             _ => "none of its models fits here".to_owned(),
         };
         wish.said = format!(
@@ -147,7 +147,7 @@ fn finish(
         trace.push(TraceStep::about(Step::Availability, ranked.reference(), waits(&barred, question.now)));
     }
     if let Some(best) = passed.first() {
-        said = format!("{said}; {} is left alone for now", best.reference());
+        said = format!("{said}; {} is in cooldown", best.reference());
     }
     trace.push(TraceStep::chosen(step, &model, why));
     trace.push(budget_note(question, chosen.provider));
@@ -196,7 +196,7 @@ fn nothing_fits(mut pool: Pool<'_>, said: &str, question: &Question<'_>) -> Rout
         );
         return RouteError::NotAllowed { provider: "any provider that is connected".into(), allowed };
     }
-    let waiting = (pool.len() > 0).then(|| format!("{} to be left alone", pool.len()));
+    let waiting = (pool.len() > 0).then(|| format!("{} in cooldown", pool.len()));
     let others = rejected.iter().map(|group| format!("{} {}", group.count, group.why));
     let reasons: Vec<String> = waiting.into_iter().chain(others).collect();
     let shown = pool.shown().into_iter();

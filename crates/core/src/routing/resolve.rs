@@ -2,9 +2,9 @@
 
 use super::{
     Question, Resolution, RouteError, Rule, Selector, Step, TraceStep,
+    downgrade::through_tier,
     error::suggest,
     fuzzy,
-    giving_way::through_tier,
     pool::waits,
     pooled::through_tag,
     question::{budget_note, tier_of},

@@ -13,7 +13,7 @@ pub(super) struct Terms<'a> {
     pub(super) stand_ins: StandIns<'a>,
     pub(super) waiting: Waiting,
     pub(super) low: Low,
-    pub(super) giving_way: GivingWay,
+    pub(super) downgrade: GivingWay,
 }
 
 impl Terms<'_> {
@@ -25,7 +25,7 @@ impl Terms<'_> {
         stand_ins: StandIns::Allowed,
         waiting: Waiting::Allowed,
         low: Low::Allowed,
-        giving_way: GivingWay::Allowed,
+        downgrade: GivingWay::Allowed,
     };
 }
 

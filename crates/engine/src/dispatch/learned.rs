@@ -2,7 +2,7 @@
 
 use super::{
     Learning, Options,
-    hops::{Hops, Made},
+    attempts::{AttemptLoop, Made},
     notes::is_total_timeout,
 };
 use crate::{
@@ -26,7 +26,7 @@ pub(crate) fn learned(
     request: &Request,
     options: &Options,
     id: DispatchId,
-    hops: &Hops,
+    hops: &AttemptLoop,
 ) -> Vec<NewOutcome> {
     if options.observed_as.is_some() || options.learning == Learning::Nothing {
         // A probe asks for nothing that a model could be good at.

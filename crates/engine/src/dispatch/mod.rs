@@ -1,9 +1,9 @@
 //! One prompt, one answer: checked, routed, run, judged, paid and recorded.
 
 mod attempt;
+mod attempts;
 mod chosen;
 mod classifier;
-mod hops;
 mod learned;
 mod notes;
 mod options;
@@ -11,8 +11,8 @@ mod prepare;
 pub mod probe;
 mod report;
 mod run;
+mod server_handle;
 mod session;
-mod station;
 pub(crate) mod structured;
 pub(crate) mod transport;
 

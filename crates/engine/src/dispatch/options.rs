@@ -1,7 +1,7 @@
 //! What may differ from the configuration for one dispatch.
 
 use super::{ChosenFor, transport::Company};
-use crate::routing::budget::{Concern, Purse};
+use crate::routing::budget::{Concern, CostCheck};
 use shuntyard_agents::opencode::Approver;
 use shuntyard_core::{
     DispatchId, Nano,
@@ -128,7 +128,7 @@ impl Options {
     }
 }
 
-impl<'a> From<&'a Options> for Purse<'a> {
+impl<'a> From<&'a Options> for CostCheck<'a> {
     fn from(options: &'a Options) -> Self {
         Self { concern: options.concern(), urgency: options.urgency }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     attempt::Outcome,
-    hops::{Hops, Made},
+    attempts::{AttemptLoop, Made},
 };
 use crate::Context;
 use serde::Serialize;
@@ -90,7 +90,7 @@ pub(super) fn build(
     context: &Context,
     request: &Request,
     id: DispatchId,
-    hops: Hops,
+    hops: AttemptLoop,
     began: Instant,
 ) -> DispatchReport {
     let attempts: Vec<AttemptReport> = hops.all().map(|made| attempt(&made.resolution, &made.outcome)).collect();
@@ -98,7 +98,7 @@ pub(super) fn build(
     let cost: Nano = hops.all().map(|made| made.outcome.cost).sum();
     let cost_known = hops.all().all(|made| made.outcome.cost_known);
     let stopped = hops.all().all(|made| made.outcome.stopped);
-    let Hops { last: Made { resolution, outcome }, mut warnings, .. } = hops;
+    let AttemptLoop { last: Made { resolution, outcome }, mut warnings, .. } = hops;
     let error = outcome.result.as_ref().err().map(|failure| ErrorReport {
         class: failure.class,
         message: failure.message.clone(),

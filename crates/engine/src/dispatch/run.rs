@@ -3,12 +3,12 @@
 use super::{
     Options, READY_WITHIN,
     attempt::{Run, twice},
-    hops::run_hops,
+    attempts::run_hops,
     learned::learned,
     prepare::{Directory, Prepared, check_locally, prepare, prepare_alone},
     report::{self, DispatchReport},
+    server_handle::{ServerHandle, late, leave},
     session,
-    station::{Station, late, leave},
     transport::{Company, Way, needs_opencode},
 };
 use crate::{
@@ -67,8 +67,8 @@ pub(super) fn run_dispatch<'a>(
             tracing::debug!(%id, server = acquired.home, "a server is acquired");
             let managed = acquired.managed;
             let read_before = managed.is_some_and(|server| has_read(context, server, &request.directory));
-            let station = OnceCell::new_with(Some(Station::new(acquired, request)));
-            let run = Run { context, request, options, classified, station: &station, id, sink, cancel };
+            let server_handle = OnceCell::new_with(Some(ServerHandle::new(acquired, request)));
+            let run = Run { context, request, options, classified, server_handle: &server_handle, id, sink, cancel };
             let result = on_server(run, began).await;
             let another_may_do = match (&result, managed) {
                 (Err(Refusal::Api(error)), Some(server)) if error.is_server_lost() => {
@@ -81,7 +81,7 @@ pub(super) fn run_dispatch<'a>(
                 }
                 _ => false,
             };
-            leave(station, context, id).await;
+            leave(server_handle, context, id).await;
             tries += 1;
             // Nothing has been sent to a model, so the request may go to another server.
             if another_may_do && tries < 2 {
@@ -106,8 +106,8 @@ async fn without_server(
         return Ok(None);
     }
     let id = options.id.unwrap_or_else(|| DispatchId(Uuid::now_v7()));
-    let station = OnceCell::new();
-    let run = Run { context, request, options, classified, station: &station, id, sink, cancel };
+    let server_handle = OnceCell::new();
+    let run = Run { context, request, options, classified, server_handle: &server_handle, id, sink, cancel };
     let Some(mut prepared) = prepare_alone(run).await? else { return Ok(None) };
     if matches!(run.way(&prepared.resolution.model), Way::OpenCode) {
         return Ok(None);
@@ -115,7 +115,7 @@ async fn without_server(
     // Only now: a dispatch through a server checks for alerts itself, and each alert is given once.
     let warnings = budget::alert(context, &prepared.lines).await?;
     let result = conclude(run, &mut prepared, warnings, began).await;
-    leave(station, context, id).await;
+    leave(server_handle, context, id).await;
     result.map(Some)
 }
 
@@ -129,7 +129,7 @@ fn may_be_direct(context: &Context, request: &Request, options: &Options) -> boo
 /// The second half of `dispatch` on OpenCode, split so that the lease is always released.
 async fn on_server(run: Run<'_>, began: Instant) -> Result<DispatchReport, Refusal> {
     let Run { context, request, cancel, .. } = run;
-    let Station { acquired, client, .. } = late(run.station, context, request, run.id).await?;
+    let ServerHandle { acquired, client, .. } = late(run.server_handle, context, request, run.id).await?;
     let mut warnings = acquired.warnings.clone();
     let preparing = async {
         let stamps = project_stamps(&request.directory);
@@ -173,7 +173,7 @@ async fn conclude(
             return Err(refusal);
         }
     };
-    if let Some(Station { acquired, client, .. }) = run.station.get()
+    if let Some(ServerHandle { acquired, client, .. }) = run.server_handle.get()
         && acquired.managed.is_none()
     {
         // What a keeper does for its server is done here for one that has none.

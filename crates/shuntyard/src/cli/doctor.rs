@@ -19,7 +19,7 @@ use shuntyard_engine::ops::{
 };
 use std::{collections::BTreeSet, path::Path, process::ExitCode, time::Duration};
 
-const CHECK: &str = "shuntyard doctor --quick  # once the setting is mended";
+const CHECK: &str = "shuntyard doctor --quick  # once the setting is fixed";
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -74,7 +74,7 @@ async fn diagnose(global: &Global, depth: Depth, progress: &dyn Fn(&str)) -> Res
         Ok(path) => settings.into_context_with(path.clone()).await,
         Err(failure) => {
             configuration = configuration.and(Err(broken(failure)));
-            Err(Failure { message: "not opened: the configuration has to be mended first".into(), ..failure.clone() })
+            Err(Failure { message: "not opened: the configuration has to be fixed first".into(), ..failure.clone() })
         }
     };
     let context = opened.as_ref().map_err(|failure| store_trouble(failure, store_path.ok().as_deref()));

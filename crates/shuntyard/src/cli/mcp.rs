@@ -12,7 +12,7 @@ use crate::{
 use clap::Args;
 use secrecy::SecretString;
 use serde_json::json;
-use shuntyard_engine::{Context, queue::jobs::Bell};
+use shuntyard_engine::{Context, queue::jobs::JobNotifier};
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -58,8 +58,8 @@ pub async fn run(global: &Global, args: &McpArgs) -> Result<ExitCode, Failure> {
     let token = settings.environment.remove(token::VARIABLE).filter(|token| !token.is_empty());
     let context = Arc::new(settings.into_context().await?);
     let stop = CancellationToken::new();
-    let bell = Bell::start(&context, stop.clone());
-    let yard = Yard { context: context.clone(), bell, fence };
+    let notifier = JobNotifier::start(&context, stop.clone());
+    let yard = Yard { context: context.clone(), notifier, fence };
     let serving = async {
         match address {
             None => {

@@ -102,9 +102,9 @@ enum Command {
     Dispatch(Later<Box<dispatch::DispatchArgs>>),
     /// Let several models answer in rounds, seeing each other, and put it together
     Council(Later<council::CouncilArgs>),
-    /// Let several models review a change, and have it mended if you like
+    /// Let several models review a change, and an agent fix it with --loop
     Review(Later<review::ReviewArgs>),
-    /// Find out what is here, what is wrong, and the command that mends it
+    /// Check the installation, and print the command that fixes each problem
     Doctor(Later<doctor::DoctorArgs>),
     /// List the task types and the tier that each goes to
     TaskTypes,
@@ -182,10 +182,10 @@ enum Command {
     /// Own one managed server (started by shuntyard itself)
     #[command(hide = true)]
     Keeper { order: String },
-    /// Carry out one claim of a task (started by shuntyard itself)
+    /// Execute one claim of a task (started by shuntyard itself)
     #[command(hide = true)]
     Work(Later<work::WorkArgs>),
-    /// Carry out what was handed over (started by shuntyard itself)
+    /// Execute jobs (started by shuntyard itself)
     #[command(hide = true)]
     Runner { store: std::path::PathBuf },
     /// Serve scripted answers as an OpenAI-compatible provider, for trying things out

@@ -118,7 +118,7 @@ async fn list(global: &Global, args: &ProvidersArgs) -> Result<ExitCode, Failure
                     for row in known.cooldowns.iter().filter(|row| concerns(&row.target, id)) {
                         let left = u64::try_from(row.until - now_micros()).unwrap_or_default() / 1_000_000 + 1;
                         let left = duration::show(Duration::from_secs(left));
-                        health = format!("{health}\n{} left alone for another {left} ({})", row.target, row.trigger);
+                        health = format!("{health}\n{} in cooldown for another {left} ({})", row.target, row.trigger);
                     }
                     vec![id.clone(), found.standing().to_owned(), found.models.len().to_string(), health]
                 })

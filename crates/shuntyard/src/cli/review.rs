@@ -53,13 +53,13 @@ pub struct ReviewArgs {
     /// A reviewer: a model, tier:NAME or tag:NAME; three models for code-review by default
     #[arg(short, long, value_name = "P/M[@VARIANT]")]
     model: Vec<String>,
-    /// Let an agent mend what is found in the working tree, and review again
+    /// Let an agent fix what is found in the working tree, and review again
     #[arg(long = "loop")]
     looping: bool,
-    /// Who mends: a model or a tier; the tier of complex-fix by default
+    /// The fixer: a model or a tier; the tier of complex-fix by default
     #[arg(long, value_name = "MODEL", requires = "looping")]
     fixer: Option<String>,
-    /// How often it is mended at most
+    /// The most rounds of fixing
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
     max_iterations: u32,
     /// What all of it may cost, in dollars
@@ -225,7 +225,7 @@ fn watcher(format: Format, targets: usize) -> impl Fn(Seen<'_>) + Sync {
             }
             Seen::Mended(mended, change) if format == Format::People => {
                 let did = match change {
-                    review::Change::Some => "has mended",
+                    review::Change::Some => "has fixed",
                     review::Change::None => "has changed nothing",
                     review::Change::Unknown => "has answered",
                 };

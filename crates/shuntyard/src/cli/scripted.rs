@@ -30,7 +30,7 @@ pub async fn run(args: &ScriptedArgs) -> Result<ExitCode, Failure> {
             Failure::usage(format!("{} cannot be read: {error}", path.display()), "name a script file")
         })?;
         let script = ScriptFile::parse(&text)
-            .map_err(|error| Failure::usage(format!("{}: {error}", path.display()), "mend the script"))?;
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display()), "fix the script"))?;
         provider.load(script);
     }
     ui::result(&provider.base_url());

@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
-use shuntyard_engine::ops::service::{self as engine, Beside, Mode, ServiceError, Surroundings, ToolError};
+use shuntyard_engine::ops::service::{self as engine, Beside, Installation, Mode, ServiceError, ToolError};
 use shuntyard_host::service::{Manager, Work};
 use std::process::ExitCode;
 
@@ -83,12 +83,12 @@ fn mode(dry_run: bool) -> Mode {
 
 fn install(global: &Global, args: &InstallArgs) -> Result<ExitCode, Failure> {
     // A service with settings that cannot be read would only fail again and again.
-    let surroundings = surroundings(global.settings()?)?;
+    let installation = installation(global.settings()?)?;
     let work = if args.timer { Work::Pulse } else { Work::Supervise };
     let beside = if args.force { Beside::Allowed } else { Beside::Refused };
     let mode = mode(args.dry_run);
     let installed =
-        engine::install(&surroundings, args.with.manager(), work, beside, mode).map_err(|error| failure(&error))?;
+        engine::install(&installation, args.with.manager(), work, beside, mode).map_err(|error| failure(&error))?;
     match global.format() {
         Format::Json => ui::json(&json!({
             "manager": installed.manager, "work": installed.work, "instance": installed.instance.suffix(),
@@ -102,8 +102,8 @@ fn install(global: &Global, args: &InstallArgs) -> Result<ExitCode, Failure> {
 
 fn uninstall(global: &Global, with: &With, mode: Mode) -> Result<ExitCode, Failure> {
     // Removing works also when the configuration files are invalid.
-    let surroundings = surroundings(Settings::without_files(&global.overrides())?)?;
-    let (managers, change) = engine::uninstall(&surroundings, with.manager(), mode).map_err(|error| failure(&error))?;
+    let installation = installation(Settings::without_files(&global.overrides())?)?;
+    let (managers, change) = engine::uninstall(&installation, with.manager(), mode).map_err(|error| failure(&error))?;
     match global.format() {
         Format::Json => ui::json(&json!({
             "managers": managers, "outcome": change.outcome, "dry_run": mode == Mode::Show,
@@ -115,8 +115,8 @@ fn uninstall(global: &Global, with: &With, mode: Mode) -> Result<ExitCode, Failu
 }
 
 fn status(global: &Global) -> Result<ExitCode, Failure> {
-    let surroundings = surroundings(Settings::without_files(&global.overrides())?)?;
-    let status = engine::status(&surroundings).map_err(|error| failure(&error))?;
+    let installation = installation(Settings::without_files(&global.overrides())?)?;
+    let status = engine::status(&installation).map_err(|error| failure(&error))?;
     match global.format() {
         Format::Json => {
             let services: Vec<_> = status.services.iter().map(show::document).collect();
@@ -130,11 +130,11 @@ fn status(global: &Global) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn surroundings(settings: Settings) -> Result<Surroundings, Failure> {
+fn installation(settings: Settings) -> Result<Installation, Failure> {
     let lost = |what: &str, error| Failure::unavailable("host", format!("{what}: {error}"), "try it from elsewhere");
     let program = std::env::current_exe().map_err(|error| lost("this program cannot find itself", error))?;
     let here = std::env::current_dir().map_err(|error| lost("there is no current directory", error))?;
-    Ok(Surroundings { environment: settings.environment, paths: settings.paths, program, here })
+    Ok(Installation { environment: settings.environment, paths: settings.paths, program, here })
 }
 
 fn failure(error: &ServiceError) -> Failure {
@@ -145,7 +145,7 @@ fn failure(error: &ServiceError) -> Failure {
             Failure::usage(error, "use plainer paths, or another system with --with")
         }
         ServiceError::NoProgram(_) => host("run the one that is installed now"),
-        ServiceError::BrokenBlock(_) => Failure::refused(error, "mend it with `crontab -e`"),
+        ServiceError::BrokenBlock(_) => Failure::refused(error, "fix it with `crontab -e`"),
         ServiceError::Duplicates(_) => Failure::refused(
             error,
             "remove it (`shuntyard service uninstall` removes what was installed), or have both with --force",
@@ -155,6 +155,6 @@ fn failure(error: &ServiceError) -> Failure {
         ServiceError::CrontabLost => host("look at `crontab -l`"),
         ServiceError::File { .. } => host("see who may write there, then do it again"),
         ServiceError::Tool(ToolError::Missing { .. }) => host("use another system with --with"),
-        ServiceError::Tool(ToolError::Failed { .. }) => host("mend that, then do it again: it goes on from there"),
+        ServiceError::Tool(ToolError::Failed { .. }) => host("fix that, then do it again: it goes on from there"),
     }
 }

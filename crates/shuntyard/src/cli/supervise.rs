@@ -9,7 +9,7 @@ use clap::Args;
 use shuntyard_core::{settings::Repository, work::task::TaskId};
 use shuntyard_engine::{
     Context,
-    queue::supervise::{self as engine, Pulse, TodoPass, Told, Watcher},
+    queue::supervise::{self as engine, Pulse, SupervisorReport, TodoPass, Watcher},
 };
 use shuntyard_host::clock::now_micros;
 use std::{process::ExitCode, sync::Arc};
@@ -51,10 +51,10 @@ pub async fn run(global: &Global, args: &SuperviseArgs) -> Result<ExitCode, Fail
     let cancel = CancellationToken::new();
     let format = global.format();
     let watcher: Watcher = Arc::new(move |told| match told {
-        Told::Pulse(pulse) => show(pulse, format),
-        Told::Todo(todo) if format == Format::Json => ui::json_line(&serde_json::json!({ "todo": [todo] })),
-        Told::Todo(todo) => show_todo(todo),
-        Told::Trouble(error) => ui::complain(&format!("a pass failed and is tried again: {error}")),
+        SupervisorReport::Pulse(pulse) => show(pulse, format),
+        SupervisorReport::Todo(todo) if format == Format::Json => ui::json_line(&serde_json::json!({ "todo": [todo] })),
+        SupervisorReport::Todo(todo) => show_todo(todo),
+        SupervisorReport::Trouble(error) => ui::complain(&format!("a pass failed and is tried again: {error}")),
     });
     if format == Format::People {
         ui::note("supervising; Ctrl-C ends this, and what is at work goes on by itself");

@@ -24,7 +24,7 @@ pub async fn cancel(yard: &Yard, arguments: &Arguments) -> Result<Answer, JobErr
     if before.over {
         return Ok(over_before(&before));
     }
-    let view = jobs::cancel(&yard.context, &yard.bell, id, CONFIRMATION).await?;
+    let view = jobs::cancel(&yard.context, &yard.notifier, id, CONFIRMATION).await?;
     if view.status == "cancelled" {
         return Ok(Answer::new(telling::headline(&view), named(&view)));
     }

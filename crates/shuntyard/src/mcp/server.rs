@@ -109,11 +109,11 @@ impl Server {
         caller: &Caller,
         request: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, JobError> {
-        let Yard { context, bell, .. } = &self.yard;
+        let Yard { context, notifier, .. } = &self.yard;
         let order = dispatch::order(&self.yard, kind, arguments).await?;
         let id = jobs::start(context, &order).await?.id;
         if !self.stands_for(&request.id, &id) {
-            jobs::cancel(context, bell, &id, Duration::ZERO).await?;
+            jobs::cancel(context, notifier, &id, Duration::ZERO).await?;
         }
         if request.client_capabilities().is_some_and(|client| client.supports_tasks()) {
             let view = jobs::peek(context, &id).await?;
@@ -190,7 +190,7 @@ impl ServerHandler for Server {
         }
         let noted = cancelled.request_id.and_then(|request| self.calls().remove(&request));
         if let Some(Some(job)) = noted
-            && let Err(error) = jobs::cancel(&self.yard.context, &self.yard.bell, &job, Duration::ZERO).await
+            && let Err(error) = jobs::cancel(&self.yard.context, &self.yard.notifier, &job, Duration::ZERO).await
         {
             tracing::warn!(%job, %error, "a withdrawn call's job could not be cancelled");
         }
@@ -209,7 +209,7 @@ impl ServerHandler for Server {
     }
 
     async fn cancel_task(&self, asked: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let view = jobs::cancel(&self.yard.context, &self.yard.bell, &asked.task_id, Duration::ZERO).await;
+        let view = jobs::cancel(&self.yard.context, &self.yard.notifier, &asked.task_id, Duration::ZERO).await;
         view.map(drop).map_err(|error| tasks::protocol_error(&error))
     }
 }

@@ -64,7 +64,7 @@ impl Toolset {
                 "- When the wait ends before the answer, you get an id: await it with task_await if you have that tool.",
             ]);
         }
-        lines.push("A refusal says what would be right; mend the call and try again.");
+        lines.push("A refusal says what would be right; fix the call and try again.");
         lines.join("\n")
     }
 }

@@ -50,7 +50,7 @@ pub async fn wait(
     let (sender, mut receiver) = mpsc::unbounded_channel();
     // A closed channel does not affect the job.
     let heard = move |view: &JobView| drop(sender.send(telling::headline(view)));
-    let waiting = jobs::wait(&yard.context, &yard.bell, ids, wait_for, cursor, patience, &heard);
+    let waiting = jobs::wait(&yard.context, &yard.notifier, ids, wait_for, cursor, patience, &heard);
     tokio::pin!(waiting);
     loop {
         tokio::select! {

@@ -285,7 +285,7 @@ fn a_provider_that_is_running_low_is_spared_and_one_that_is_used_up_is_refused()
     record(env, "attic", "8");
     let spared = yard.at("attic").script("spared", vec![]);
     let report = yard.dispatch(&["--tier", "above", &spared]).expect_ok();
-    let change = "tier above gives way to below: provider attic has used 80 % of $10.0000";
+    let change = "tier above is downgraded to below: provider attic has used 80 % of $10.0000";
     assert_eq!(attempts(&report)[0].0, "basement/m", "{report:#}");
     assert_eq!((&report["route"]["tier"], &report["route"]["requested_tier"]), (&json!("below"), &json!("above")));
     assert!(warnings(&report).contains(change), "{report:#}");
@@ -462,27 +462,30 @@ fn what_is_paid_for_is_used_first_and_left_when_it_is_used_up() {
 
 #[test]
 fn a_line_is_announced_once_and_all_of_it_together_can_be_closed() {
-    let providers = ["bell", "quiet"].map(|id| plain(id, Key::Config)).into();
+    let providers = ["notifier", "quiet"].map(|id| plain(id, Key::Config)).into();
     let yard = Yard::new("budget-alone", providers, &json!({"model": "quiet/m"}), &toml());
     let env = &yard.env;
     let said = |report: &Value| warnings(report).matches("budget: ").count();
     let announced = || {
-        let events = events(env, "budget.alert", "provider:bell");
+        let events = events(env, "budget.alert", "provider:notifier");
         events.iter().map(|data| data["level"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     // Its own cost takes it past the line.
-    done(env, &["configure", "bell", "--daily-budget", "0.02"]);
+    done(env, &["configure", "notifier", "--daily-budget", "0.02"]);
     let usage = Tokens::new(500, 1000);
-    let key = yard.at("bell").script("bell", vec![Step::text("over").usage(usage)]);
-    let report = yard.dispatch(&["-m", "bell/m", &key]).expect_ok();
-    let told = "budget: provider bell has used 82 % of $0.0200; cheaper models are used from now on";
+    let key = yard.at("notifier").script("notifier", vec![Step::text("over").usage(usage)]);
+    let report = yard.dispatch(&["-m", "notifier/m", &key]).expect_ok();
+    let told = "budget: provider notifier has used 82 % of $0.0200; cheaper models are used from now on";
     assert!(warnings(&report).contains(told) && said(&report) == 1, "{report:#}");
     assert_eq!(announced(), ["degraded"]);
     let report = yard.dispatch(&["-m", "quiet/m", "hello"]).expect_ok();
     assert_eq!(said(&report), 0, "{report:#}");
-    record(env, "bell", "0.0025");
+    record(env, "notifier", "0.0025");
     let report = yard.dispatch(&["-m", "quiet/m", "hello"]).expect_ok();
-    assert!(warnings(&report).contains("provider bell has used 95 % of $0.0200; nothing more is spent"), "{report:#}");
+    assert!(
+        warnings(&report).contains("provider notifier has used 95 % of $0.0200; nothing more is spent"),
+        "{report:#}"
+    );
     assert_eq!(said(&yard.dispatch(&["-m", "quiet/m", "hello"]).expect_ok()), 0);
     assert_eq!(announced(), ["degraded", "exhausted"]);
 

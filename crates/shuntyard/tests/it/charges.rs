@@ -145,7 +145,7 @@ fn a_limit_leads_to_what_is_cheaper_and_to_nothing_else() {
     budget(&yard, &["record", "elsewhere", "--cost", "8.5", "--batch", "bb"]);
     let report = yard.dispatch(&["--tier", "top", "--batch", "bb", &hello]).expect_ok();
     assert_eq!(tiers(&report), ("cheap/m".into(), json!("low"), json!("top")), "{report:#}");
-    let told = "tier top gives way to mid: batch bb has used 85 % of $10.0000";
+    let told = "tier top is downgraded to mid: batch bb has used 85 % of $10.0000";
     assert!(trace(&report["route"], "budget").contains(&format!(": {told}")), "{report:#}");
     assert!(report["warnings"].to_string().contains(told), "{report:#}");
     assert!(
@@ -165,7 +165,7 @@ fn a_limit_leads_to_what_is_cheaper_and_to_nothing_else() {
     budget(&yard, &["record", "dear", "--cost", "9.6"]);
     let report = yard.dispatch(&["--tier", "top", &hello]).expect_ok();
     assert_eq!(tiers(&report), ("plain/m".into(), json!("mid"), json!("top")), "{report:#}");
-    let why = "tier top gives way to mid: provider dear has used 96 % of $10.0000";
+    let why = "tier top is downgraded to mid: provider dear has used 96 % of $10.0000";
     assert!(report["warnings"].to_string().contains(why), "{report:#}");
     budget(&yard, &["record", "plain", "--cost", "9.6"]);
     budget(&yard, &["record", "cheap", "--cost", "9.6"]);

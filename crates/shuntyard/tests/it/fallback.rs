@@ -140,7 +140,7 @@ fn one_call_asks_on_until_a_model_answers_and_the_next_call_goes_straight_there(
     assert_eq!(decided["ref"], "inlogin/m");
     let waiting = trace(&decided, "availability");
     for model in ["refusing/m", "limited/m", "hanging/m"] {
-        let says = |line: &String| line.starts_with(&format!("{model}: left alone for another "));
+        let says = |line: &String| line.starts_with(&format!("{model}: in cooldown for another "));
         assert!(waiting.iter().any(says), "{model}: {waiting:?}");
     }
 }

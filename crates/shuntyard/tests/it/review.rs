@@ -258,8 +258,8 @@ fn a_finding_that_stays_ends_the_loop_with_its_name() {
     let args = [&["review", "--dir", &place, "--loop", "--fixer", "fixer/m", "--max-iterations", "1"][..], &REVIEWERS];
     let people = yard.env.run(&args.concat());
     people.expect_code(1);
-    assert!(people.stdout.contains("mended as often as allowed, and 1 findings are left"), "{}", people.stdout);
-    assert!(people.stderr.contains("fixer/m has mended: done"), "{}", people.stderr);
+    assert!(people.stdout.contains("fixed as often as allowed, and 1 findings are left"), "{}", people.stdout);
+    assert!(people.stderr.contains("fixer/m has fixed: done"), "{}", people.stderr);
     yard.env.stop_servers();
 }
 

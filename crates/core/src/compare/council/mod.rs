@@ -17,7 +17,7 @@ pub use estimate::{CouncilEstimate, MemberEstimate, estimate};
 pub use prompt::{CouncilTask, RoundPrompt, round_prompt};
 pub use round::{Contribution, Round, Standing, visible};
 pub use synthesis::{Dissent, Synthesis, parse_synthesis, synthesis_prompt, synthesis_schema};
-pub use transcript::{EndedBecause, Next, Purse, Transcript, next};
+pub use transcript::{Affordable, EndedBecause, Next, Transcript, next};
 
 use super::{Anonymous, Pass, Sheet};
 use serde::{Deserialize, Serialize};

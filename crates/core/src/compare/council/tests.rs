@@ -78,16 +78,16 @@ fn agreement_is_what_all_that_answered_declare() {
 #[test]
 fn a_council_ends_for_one_reason() {
     use EndedBecause::{Agreement, Budget, Rounds, TooFewAnswered};
-    let table: [(&[&str], Purse, Result<u32, EndedBecause>); 9] = [
-        (&[], Purse::Enough, Ok(1)),
-        (&[], Purse::Short, Err(Budget)),
-        (&["A B C"], Purse::Enough, Ok(2)),
-        (&["A B C"], Purse::Short, Err(Budget)),
-        (&["A B- C-"], Purse::Enough, Err(TooFewAnswered)),
-        (&["A- B- C-"], Purse::Short, Err(TooFewAnswered)),
-        (&["A B C", "A B>A C>A"], Purse::Short, Err(Agreement)),
-        (&["A B C", "A B C", "A B C"], Purse::Enough, Err(Rounds)),
-        (&["A B C", "A B C", "A B>A C>A"], Purse::Enough, Err(Agreement)),
+    let table: [(&[&str], Affordable, Result<u32, EndedBecause>); 9] = [
+        (&[], Affordable::Enough, Ok(1)),
+        (&[], Affordable::Short, Err(Budget)),
+        (&["A B C"], Affordable::Enough, Ok(2)),
+        (&["A B C"], Affordable::Short, Err(Budget)),
+        (&["A B- C-"], Affordable::Enough, Err(TooFewAnswered)),
+        (&["A- B- C-"], Affordable::Short, Err(TooFewAnswered)),
+        (&["A B C", "A B>A C>A"], Affordable::Short, Err(Agreement)),
+        (&["A B C", "A B C", "A B C"], Affordable::Enough, Err(Rounds)),
+        (&["A B C", "A B C", "A B>A C>A"], Affordable::Enough, Err(Agreement)),
     ];
     for (texts, purse, expected) in table {
         let found = match next(&rounds(texts), &Settings::default(), purse) {
@@ -97,9 +97,9 @@ fn a_council_ends_for_one_reason() {
         assert_eq!(found, expected, "{texts:?} {purse:?}");
     }
     let many = Settings { rounds: u32::MAX, ..Settings::default() };
-    assert_eq!(next(&rounds(&["A B"; 10]), &many, Purse::Enough), Next::End { because: Rounds });
+    assert_eq!(next(&rounds(&["A B"; 10]), &many, Affordable::Enough), Next::End { because: Rounds });
     let three = Settings { least_answers: 3, ..Settings::default() };
-    assert_eq!(next(&rounds(&["A B C-"]), &three, Purse::Enough), Next::End { because: TooFewAnswered });
+    assert_eq!(next(&rounds(&["A B C-"]), &three, Affordable::Enough), Next::End { because: TooFewAnswered });
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct Transcript {
 
 /// Whether another round can be paid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purse {
+pub enum Affordable {
     Enough,
     Short,
 }
@@ -41,7 +41,7 @@ pub enum Next {
 
 /// Whether the council goes on after these rounds.
 #[must_use]
-pub fn next(rounds: &[Round], settings: &Settings, purse: Purse) -> Next {
+pub fn next(rounds: &[Round], settings: &Settings, affordable: Affordable) -> Next {
     let end = |because| Next::End { because };
     let held = u32::try_from(rounds.len()).unwrap_or(u32::MAX);
     if let Some(last) = rounds.last() {
@@ -57,7 +57,7 @@ pub fn next(rounds: &[Round], settings: &Settings, purse: Purse) -> Next {
         return end(EndedBecause::Rounds);
     }
     match purse {
-        Purse::Short => end(EndedBecause::Budget),
-        Purse::Enough => Next::Round { number: held.saturating_add(1) },
+        Affordable::Short => end(EndedBecause::Budget),
+        Affordable::Enough => Next::Round { number: held.saturating_add(1) },
     }
 }

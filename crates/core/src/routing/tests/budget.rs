@@ -96,7 +96,7 @@ fn a_provider_that_is_running_low_gives_way_to_another_of_the_tier_then_to_a_che
         let lines: Vec<Line> = low.iter().map(|name| provider_line(name, 800)).collect();
         let found = chosen(&under(&lines, Urgency::Normal), tier);
         assert_eq!(outcome(&found), (model.to_owned(), Some(used), requested), "{low:?} {tier}: {:#?}", found.trace);
-        let way = requested.map(|requested| format!("tier {requested} gives way to {used}: provider "));
+        let way = requested.map(|requested| format!("tier {requested} is downgraded to {used}: provider "));
         let told = |text: &String| way.as_ref().is_some_and(|way| text.starts_with(way));
         assert_eq!(found.warnings.iter().filter(|warning| told(warning)).count(), usize::from(way.is_some()));
         assert_eq!(said(&found).starts_with("tier "), way.is_some(), "{}", said(&found));
@@ -170,8 +170,8 @@ fn tiers_give_way_step_by_step_and_the_cheapest_stays() {
     let found = chosen(&world, "opus");
     assert_eq!(outcome(&found), ("a/s1".to_owned(), Some("sonnet"), Some("opus")));
     let steps = [
-        "tier opus gives way to pro: tier opus has used 80 % of $0.000001000",
-        "tier pro gives way to sonnet: tier pro has used 90 % of $0.000001000",
+        "tier opus is downgraded to pro: tier opus has used 80 % of $0.000001000",
+        "tier pro is downgraded to sonnet: tier pro has used 90 % of $0.000001000",
     ];
     assert_eq!(found.warnings, steps);
     assert_eq!(said(&found), format!("{} | {} | within it", steps[0], steps[1]));
@@ -235,7 +235,7 @@ fn a_batch_and_a_task_degrade_like_everything_together() {
     for (kind, whose) in [(Kind::Batch, "batch x"), (Kind::Task, "task x")] {
         let found = chosen(&under(&[line(kind, "x", 850)], Urgency::Normal), "pro");
         assert_eq!(outcome(&found), ("a/h1".to_owned(), Some("haiku"), Some("pro")));
-        let told = format!("tier pro gives way to sonnet: {whose} has used 85 % of $0.000001000");
+        let told = format!("tier pro is downgraded to sonnet: {whose} has used 85 % of $0.000001000");
         assert!(found.warnings.contains(&told) && said(&found).starts_with(&told), "{:#?}", found.trace);
         let spent = under(&[line(kind, "x", 950)], Urgency::Normal);
         assert!(matches!(spent.resolve("tier=pro", Needs::default()), Err(RouteError::Closed { .. })));
@@ -293,7 +293,7 @@ fn a_provider_that_is_used_up_makes_its_tiers_give_way_to_cheaper_ones_only() {
         }
     }
     let found = chosen(&furnished(&spent(&["b"]), &[]), "opus");
-    assert_eq!(found.warnings, [format!("tier opus gives way to pro: {why}")]);
+    assert_eq!(found.warnings, [format!("tier opus is downgraded to pro: {why}")]);
     let lone = chosen(&furnished(&spent(&["a", "b", "c"]), &[]), "opus");
     assert_eq!(lone.warnings, [format!("tier opus: the budget keeps its models away ({why}); lux/small stands in")]);
     assert!(lone.rejected.iter().any(|group| group.why == "is not known to be cheaper" && group.count == 1));

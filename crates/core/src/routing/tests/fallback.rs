@@ -183,7 +183,7 @@ fn a_chain_is_followed_and_what_it_passes_over_is_said() {
         ("nope/x", "its provider is not connected"),
         ("a/gone", "its provider does not have it"),
         ("b/h2@high", "it does not have that variant"),
-        ("b/s2", "left alone for another 1m: test"),
+        ("b/s2", "in cooldown for another 1m: test"),
         ("a/s1", "was asked already (rate_limit)"),
         ("c/s3", "its provider is not allowed"),
     ];
@@ -305,8 +305,8 @@ fn a_hop_waits_for_nobody() {
     let (hops, error) = walk(&world, routed("sonnet"), &[LIMIT]);
     assert_eq!(hops[0].model.to_string(), "a/s1");
     let why = error.unwrap().to_string();
-    assert!(why.contains("8 to be left alone; 1 no key for its provider; 1 was asked already"), "{why}");
-    assert!(why.contains("c/s3 (left alone for another 1m: test)"), "{why}");
+    assert!(why.contains("8 in cooldown; 1 no key for its provider; 1 was asked already"), "{why}");
+    assert!(why.contains("c/s3 (in cooldown for another 1m: test)"), "{why}");
     assert!(!why.contains("; ."), "{why}");
     let (_, error) = walk(&world, routed("haiku"), &[WEAK]);
     let why = error.unwrap().to_string();

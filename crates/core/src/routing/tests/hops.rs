@@ -45,7 +45,7 @@ fn what_was_told_before_a_hop_is_still_told() {
     let (hops, _) = walk(&world, routed("opus"), &[LIMIT]);
     assert_eq!((hops[0].tier.as_deref(), hops[0].requested_tier.as_deref()), (Some("pro"), Some("opus")));
     assert_eq!((hops[1].tier.as_deref(), hops[1].requested_tier.as_deref()), (Some("pro"), Some("opus")));
-    assert_eq!(hops[1].warnings[0], "tier opus gives way to pro: 80 % is spent");
+    assert_eq!(hops[1].warnings[0], "tier opus is downgraded to pro: 80 % is spent");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn needs_policy_and_budget_hold_at_each_hop() {
     for tier in ["sonnet", "pro", "opus"] {
         spent.advice.budget.degraded.insert(tier.into(), "80 % is spent".into());
     }
-    check(&spent, routed("haiku"), &[WEAK], &["a/h1"], Some("tier flash: gives way, 80 % is spent; tier sonnet"));
+    check(&spent, routed("haiku"), &[WEAK], &["a/h1"], Some("tier flash: is downgraded, 80 % is spent; tier sonnet"));
 }
 
 #[test]

@@ -241,9 +241,9 @@ fn what_is_to_be_left_alone_waits_until_all_do() {
     world.bar("local/eyes", now + 60_000_000);
     let passed = mine(&world);
     assert_eq!(passed.model.to_string(), "local/alpha");
-    assert!(passed.reason.ends_with("local/eyes is left alone for now"), "{}", passed.reason);
+    assert!(passed.reason.ends_with("local/eyes is in cooldown"), "{}", passed.reason);
     let waits = passed.trace.iter().find(|step| step.step == Step::Availability).unwrap();
-    assert_eq!(waits.why, "left alone for another 1m: test");
+    assert_eq!(waits.why, "in cooldown for another 1m: test");
     world.bar("local", now + 90_000_000);
     assert_eq!(mine(&world).model.to_string(), "openai/gpt-6-sol");
     // A cooldown that has ended is none.
@@ -358,7 +358,7 @@ fn the_budget_lowers_a_tier_and_closes_a_provider() {
     let lowered = world.resolve("tier=opus", Needs::default()).unwrap();
     assert_eq!((lowered.tier.as_deref(), lowered.requested_tier.as_deref()), (Some("sonnet"), Some("opus")));
     // The tier between the two has no model here.
-    assert!(lowered.warnings[0].starts_with("tier opus gives way to sonnet"), "{:?}", lowered.warnings);
+    assert!(lowered.warnings[0].starts_with("tier opus is downgraded to sonnet"), "{:?}", lowered.warnings);
     world.advice.budget.exhausted.insert("openai".into(), "openai has spent its budget".into());
     let found = world.resolve("tier=sonnet", Needs::default()).unwrap();
     assert_eq!((found.model.to_string().as_str(), found.requested_tier.as_deref()), ("local/eyes", Some("sonnet")));

@@ -81,7 +81,7 @@ fn settings_have_their_words_kind_and_default() {
     for (path, part) in [
         ("/properties/workers", "How the workers of each profile work"),
         ("/properties/repository", "by its top directory"),
-        ("/properties/fallback/properties/cooldowns", "left alone"),
+        ("/properties/fallback/properties/cooldowns", "in cooldown"),
         ("/properties/classifier/properties/signs", "What the signs of a text give"),
     ] {
         let words = schema.pointer(path).map(|found| found["description"].to_string()).unwrap_or_default();

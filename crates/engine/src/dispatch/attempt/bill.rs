@@ -1,7 +1,7 @@
 //! What an attempt really used: read from the server. Where that cannot be read, the attempt is settled at its
 //! reservation.
 
-use super::{Seat, Seen, prompts::Ran};
+use super::{Seen, ServerAttempt, prompts::Ran};
 use shuntyard_agents::opencode::{ApiError, StopOutcome, TreeUsage, read_steps, read_tree};
 use shuntyard_core::{
     Nano, Usage,
@@ -18,9 +18,15 @@ pub(super) struct Bill {
 
 /// What the attempt really used, over the session and all its descendants, read from the server. `began` is when the
 /// attempt began, in milliseconds since the Unix epoch.
-pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage, ran: &Ran, began: i64) -> Bill {
+pub(super) async fn read_bill(
+    seat: &ServerAttempt<'_>,
+    session: &str,
+    before: &TreeUsage,
+    ran: &Ran,
+    began: i64,
+) -> Bill {
     let read = match ran.report.stop {
-        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(seat.station.client.address())),
+        Some(StopOutcome::Unreachable) => Err(ApiError::Unreachable(seat.server_handle.client.address())),
         // A new text session was denied every tool, so nothing can hang below it: its messages are all.
         _ if ran.is_complete
             && seat.attempt.run.request.mode == Mode::Text
@@ -28,7 +34,7 @@ pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage
         {
             Ok(TreeUsage { usage: ran.usage, cost: ran.cost, cost_known: true, sessions: Vec::new() })
         }
-        _ => read_tree(&seat.station.client, session).await,
+        _ => read_tree(&seat.server_handle.client, session).await,
     };
     match read {
         Ok(tree) => {
@@ -56,10 +62,10 @@ pub(super) async fn read_bill(seat: &Seat<'_>, session: &str, before: &TreeUsage
 }
 
 /// The steps of a run that did not end by itself. A child that was stopped with its parent has steps of its own.
-async fn cut_off_steps(seat: &Seat<'_>, tree: &TreeUsage, ran: &Ran, began: i64) -> Steps {
+async fn cut_off_steps(seat: &ServerAttempt<'_>, tree: &TreeUsage, ran: &Ran, began: i64) -> Steps {
     if ran.report.gave_up.is_none() && !ran.report.verdict.unreported {
         return Steps::default();
     }
     // What cannot be read is unknown already.
-    read_steps(&seat.station.client, &tree.sessions, began).await.unwrap_or_default()
+    read_steps(&seat.server_handle.client, &tree.sessions, began).await.unwrap_or_default()
 }

@@ -2,18 +2,18 @@
 
 mod bill;
 mod direct;
+mod on_server;
 mod prompts;
 mod record;
-mod seated;
 mod session;
 
 pub(super) use direct::run_direct;
+pub(super) use on_server::run_on_server;
 pub(crate) use prompts::fresh_message_id;
-pub(super) use seated::run_on_server;
 
 use super::{
     Options,
-    station::Station,
+    server_handle::ServerHandle,
     transport::{Way, way},
 };
 use crate::{Context, routing::budget::Reservation};
@@ -38,7 +38,7 @@ pub(super) struct Run<'a> {
     /// What its text looks like, when the text itself may choose.
     pub(super) classified: Option<&'a Classified>,
     /// The OpenCode server, once one is needed.
-    pub(super) station: &'a OnceCell<Station>,
+    pub(super) server_handle: &'a OnceCell<ServerHandle>,
     pub(super) id: DispatchId,
     pub(super) sink: &'a Sink,
     pub(super) cancel: &'a CancellationToken,
@@ -69,9 +69,9 @@ pub(super) struct Attempt<'a> {
 }
 
 /// An attempt with the server that it runs on.
-pub(super) struct Seat<'a> {
+pub(super) struct ServerAttempt<'a> {
     pub(super) attempt: &'a Attempt<'a>,
-    pub(super) station: &'a Station,
+    pub(super) server_handle: &'a ServerHandle,
 }
 
 /// What an attempt came to.

@@ -1,6 +1,6 @@
 //! The prompts of an attempt: one, or several when a structured answer has to be corrected.
 
-use super::{Attempt, Seat};
+use super::{Attempt, ServerAttempt};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use shuntyard_agents::opencode::{
@@ -36,7 +36,7 @@ pub(super) struct Ran {
 }
 
 /// Prompts until the answer fits its schema, or the tries or the time are used up.
-pub(super) async fn run_prompts(seat: &Seat<'_>, session: &str) -> Ran {
+pub(super) async fn run_prompts(seat: &ServerAttempt<'_>, session: &str) -> Ran {
     let mut prompt = seat.attempt.run.request.prompt.clone();
     let mut warnings = Vec::new();
     let mut tries = 0;
@@ -49,8 +49,8 @@ pub(super) async fn run_prompts(seat: &Seat<'_>, session: &str) -> Ran {
         let body = body(seat, &prompt, tries == 0);
         let expect = if seat.attempt.run.request.schema.is_some() { Expect::Structured } else { Expect::Text };
         let report = run_prompt(RunPrompt {
-            client: &seat.station.client,
-            hub: &seat.station.acquired.hub,
+            client: &seat.server_handle.client,
+            hub: &seat.server_handle.acquired.hub,
             session,
             message: &message,
             body: &body,
@@ -118,7 +118,7 @@ fn counting_tools(sink: &Sink) -> (Sink, Arc<AtomicU32>) {
 }
 
 /// A refused key is a missing key when there is none.
-fn with_key_knowledge(seat: &Seat<'_>, failure: Failure) -> Failure {
+fn with_key_knowledge(seat: &ServerAttempt<'_>, failure: Failure) -> Failure {
     if failure.class == ErrorClass::AuthInvalid && !seat.attempt.catalogue.has_key(&seat.attempt.model().provider) {
         return Failure { class: ErrorClass::AuthMissing, ..failure };
     }
@@ -148,7 +148,7 @@ pub(super) fn limits(attempt: &Attempt<'_>) -> RunLimits {
     }
 }
 
-fn body(seat: &Seat<'_>, prompt: &str, with_images: bool) -> PromptBody {
+fn body(seat: &ServerAttempt<'_>, prompt: &str, with_images: bool) -> PromptBody {
     let request = seat.attempt.run.request;
     let images = request.images.iter().filter(|_| with_images).map(|image| {
         let data = STANDARD.encode(&image.bytes);
@@ -156,7 +156,7 @@ fn body(seat: &Seat<'_>, prompt: &str, with_images: bool) -> PromptBody {
         json!({"type": "file", "mime": image.mime, "filename": image.name, "url": url})
     });
     let model = seat.attempt.model().clone();
-    let agent = seat.station.agent.clone();
+    let agent = seat.server_handle.agent.clone();
     if request.mode == Mode::Command {
         let (name, arguments) = request.command();
         return PromptBody::Command {

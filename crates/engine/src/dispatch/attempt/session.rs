@@ -1,6 +1,6 @@
 //! The session of an attempt: opened with everything recorded, and closed as its policy says.
 
-use super::{Seat, prompts::Ran, record::record_begin};
+use super::{ServerAttempt, prompts::Ran, record::record_begin};
 use crate::{
     base::refusal::Refusal,
     dispatch::session::{Afterwards, afterwards, new_session},
@@ -19,7 +19,7 @@ const STREAM_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The session to run in, and what had been spent in it before. Everything is in the store before the
 /// first prompt can cost anything; an empty session that a crash leaves behind carries our id in its title.
-pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage), Refusal> {
+pub(super) async fn open_session(seat: &ServerAttempt<'_>) -> Result<(String, TreeUsage), Refusal> {
     let is_taken = AtomicBool::new(false);
     let opening = async {
         tokio::select! {
@@ -29,11 +29,11 @@ pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage),
                 if let Some(session) = seat.attempt.run.request.session.as_ref().filter(|_| is_taken.load(Ordering::Relaxed)) {
                     abandon(seat, session).await;
                 }
-                Err(Refusal::Api(ApiError::Deadline(seat.station.client.address())))
+                Err(Refusal::Api(ApiError::Deadline(seat.server_handle.client.address())))
             }
         }
     };
-    let recording = record_begin(seat.attempt, seat.station.acquired.managed);
+    let recording = record_begin(seat.attempt, seat.server_handle.acquired.managed);
     let (recorded, opened) = match &seat.attempt.run.request.session {
         // One that is taken is found by its attempt, should this process die: it must not stay taken for ever.
         Some(session) => {
@@ -48,7 +48,7 @@ pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage),
     let noted = async {
         recorded?;
         // A prompt before the stream is open could lose its first events; without one, polling carries the run.
-        seat.station.acquired.hub.wait_connected(STREAM_PATIENCE).await;
+        seat.server_handle.acquired.hub.wait_connected(STREAM_PATIENCE).await;
         seat.attempt.run.context.store.set_attempt_session(seat.attempt.run.id, seat.attempt.ordinal, &id).await?;
         let state = match afterwards(seat.attempt.run.request) {
             Afterwards::Keep => SessionState::InUse,
@@ -63,10 +63,13 @@ pub(super) async fn open_session(seat: &Seat<'_>) -> Result<(String, TreeUsage),
     Ok((id, before))
 }
 
-async fn take_session(seat: &Seat<'_>, is_taken: &AtomicBool) -> Result<(String, TreeUsage), Refusal> {
+async fn take_session(seat: &ServerAttempt<'_>, is_taken: &AtomicBool) -> Result<(String, TreeUsage), Refusal> {
     let Some(session) = &seat.attempt.run.request.session else {
-        let created =
-            seat.station.client.create_session(&new_session(seat.attempt.run.request, seat.attempt.run.id)).await?;
+        let created = seat
+            .server_handle
+            .client
+            .create_session(&new_session(seat.attempt.run.request, seat.attempt.run.id))
+            .await?;
         return Ok((created.id, TreeUsage::default()));
     };
     // The claim is what makes two prompts at once impossible; that the server shows none is only a courtesy.
@@ -77,7 +80,7 @@ async fn take_session(seat: &Seat<'_>, is_taken: &AtomicBool) -> Result<(String,
         }
         Err(error) => return Err(error.into()),
     }
-    match read_tree(&seat.station.client, session).await {
+    match read_tree(&seat.server_handle.client, session).await {
         Ok(before) => Ok((session.clone(), before)),
         Err(error) => {
             abandon(seat, session).await;
@@ -87,26 +90,26 @@ async fn take_session(seat: &Seat<'_>, is_taken: &AtomicBool) -> Result<(String,
 }
 
 /// Leaves nothing of a session that was opened for a prompt which is not sent.
-async fn abandon(seat: &Seat<'_>, session: &str) {
+async fn abandon(seat: &ServerAttempt<'_>, session: &str) {
     if seat.attempt.run.request.session.is_some() {
         drop(put_session(seat, session, SessionState::Kept).await);
     } else {
-        drop(seat.station.client.delete_stopped_session(session).await);
+        drop(seat.server_handle.client.delete_stopped_session(session).await);
     }
 }
 
 /// Ends when a managed server opens no event stream: it is wedged then, whatever its port says.
-async fn no_events(seat: &Seat<'_>) {
-    let stand = seat.station.acquired.hub.wait_connected(STREAM_PATIENCE).await;
-    if stand || seat.station.acquired.managed.is_none() {
+async fn no_events(seat: &ServerAttempt<'_>) {
+    let stand = seat.server_handle.acquired.hub.wait_connected(STREAM_PATIENCE).await;
+    if stand || seat.server_handle.acquired.managed.is_none() {
         std::future::pending::<()>().await;
     }
 }
 
-async fn put_session(seat: &Seat<'_>, id: &str, state: SessionState) -> Result<(), Refusal> {
+async fn put_session(seat: &ServerAttempt<'_>, id: &str, state: SessionState) -> Result<(), Refusal> {
     let record = SessionRecord {
         id: id.to_owned(),
-        home: seat.station.acquired.home.clone(),
+        home: seat.server_handle.acquired.home.clone(),
         directory: seat.attempt.run.request.directory.to_string_lossy().into_owned(),
         model: seat.attempt.model().to_string(),
         state,
@@ -116,15 +119,15 @@ async fn put_session(seat: &Seat<'_>, id: &str, state: SessionState) -> Result<(
 }
 
 /// On a managed server the keeper deletes finished sessions, so that no client has to wait for it.
-fn keeper_deletes(seat: &Seat<'_>) -> bool {
-    seat.station.acquired.managed.is_some() && afterwards(seat.attempt.run.request) == Afterwards::Delete
+fn keeper_deletes(seat: &ServerAttempt<'_>) -> bool {
+    seat.server_handle.acquired.managed.is_some() && afterwards(seat.attempt.run.request) == Afterwards::Delete
 }
 
 /// Leaves the session as its policy says; returns whether it is still there for another prompt.
-pub(super) async fn close_session(seat: &Seat<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
+pub(super) async fn close_session(seat: &ServerAttempt<'_>, session: &str, ran: &Ran) -> Result<bool, Refusal> {
     let stuck = matches!(ran.report.stop, Some(StopOutcome::StillRunning | StopOutcome::Unreachable));
     if stuck || matches!(ran.report.gave_up, Some(GiveUp::ServerLost(_))) {
-        if let Some(server) = seat.station.acquired.managed {
+        if let Some(server) = seat.server_handle.acquired.managed {
             // A server that does not obey an abort is ended by its keeper.
             give_up(seat.attempt.run.context, server).await;
         }
@@ -142,11 +145,11 @@ pub(super) async fn close_session(seat: &Seat<'_>, session: &str, ran: &Ran) -> 
         put_session(seat, session, SessionState::Kept).await?;
         return Ok(true);
     }
-    if seat.station.acquired.managed.is_some() {
+    if seat.server_handle.acquired.managed.is_some() {
         put_session(seat, session, SessionState::Doomed).await?;
         return Ok(false);
     }
-    match seat.station.client.delete_stopped_session(session).await {
+    match seat.server_handle.client.delete_stopped_session(session).await {
         Ok(()) | Err(ApiError::NotFound(_)) => {
             put_session(seat, session, SessionState::Deleted).await?;
             Ok(false)

@@ -2,9 +2,9 @@
 //! another.
 
 mod agree;
+mod cost_shares;
 mod judge;
 mod passes;
-mod purse;
 mod report;
 mod targets;
 
@@ -48,7 +48,7 @@ pub async fn run_batch(
     let began = Instant::now();
     let gates = Gates::new(context, targets);
     let silent: Sink = Arc::new(|_| {});
-    let shares = purse::shares(context, request, targets, options.max_cost).await;
+    let shares = cost_shares::shares(context, request, targets, options.max_cost).await;
     let (gates, silent, shares) = (&gates, &silent, &shares);
     let mut running: FuturesUnordered<_> = targets
         .iter()

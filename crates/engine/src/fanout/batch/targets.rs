@@ -4,7 +4,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     dispatch::{ChosenFor, transport::close_abandoned},
-    routing::{budget::Purse, catalogue::Refresh, choose::surroundings_for},
+    routing::{budget::CostCheck, catalogue::Refresh, choose::surroundings_for},
 };
 use shuntyard_core::{
     ModelRef,
@@ -40,7 +40,7 @@ pub async fn expand(
     needs: Needs,
     directory: &Path,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
-    expand_for(context, targets, needs, directory, Purse::default()).await
+    expand_for(context, targets, needs, directory, CostCheck::default()).await
 }
 
 /// The same with the limits and the urgency that apply to this work.
@@ -49,7 +49,7 @@ pub async fn expand_for<'a>(
     targets: &Targets,
     needs: Needs,
     directory: &Path,
-    purse: impl Into<Purse<'a>>,
+    purse: impl Into<CostCheck<'a>>,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
     // The limits count what dead processes had reserved; settled first, it counts as exactly as it can be known.
     close_abandoned(context).await;

@@ -1,9 +1,9 @@
 //! A council: several models answer a question in rounds, see each other's answers without names, and one of them
 //! puts it together in the end, with the dissent.
 
-mod purse;
+mod cost_shares;
 
-pub use purse::check_purse;
+pub use cost_shares::check_purse;
 
 use crate::{
     Context,
@@ -21,8 +21,8 @@ use shuntyard_core::{
     compare::{
         Label, Mask, Names,
         council::{
-            Contribution, CouncilEstimate, CouncilTask, EndedBecause, Next, Purse, Round, Settings, Transcript, next,
-            parse, parse_synthesis, round_prompt, seat, synthesis_prompt, visible,
+            Affordable, Contribution, CouncilEstimate, CouncilTask, EndedBecause, Next, Round, Settings, Transcript,
+            next, parse, parse_synthesis, round_prompt, seat, synthesis_prompt, visible,
         },
     },
     routing::request::{Request, Selector},
@@ -131,7 +131,7 @@ pub async fn hold(
         let expected = if rounds.is_empty() { per_round } else { spent.cost / as_real(rounds.len()) };
         let short =
             options.max_cost.is_some_and(|most| !rounds.is_empty() && spent.cost + expected + per_call > most.as_usd());
-        let purse = if short { Purse::Short } else { Purse::Enough };
+        let purse = if short { Affordable::Short } else { Affordable::Enough };
         let number = match next(&rounds, settings, purse) {
             Next::End { because } => break Some(because),
             Next::Round { number } => number,

@@ -30,7 +30,7 @@ pub async fn fix(
 ) -> Result<DispatchReport, Refusal> {
     let listed = listed(findings);
     let request = Request::plain(prompt(&listed), model, Mode::Agent, directory);
-    let (task_type, subject) = (Some(KIND.to_owned()), Some(format!("Mend what a review found: {listed}")));
+    let (task_type, subject) = (Some(KIND.to_owned()), Some(format!("Fix what a review found: {listed}")));
     let options = Options { task_type, subject, ..options.clone() };
     dispatch(context, &request, &options, sink, cancel).await
 }

@@ -111,13 +111,13 @@ impl Ended {
                 format!("stuck: the same finding for the {times}. time: {}", finding.text)
             }
             Self::Stopped(Stop::MaxIterations { left }) => {
-                format!("mended as often as allowed, and {} findings are left", left.len())
+                format!("fixed as often as allowed, and {} findings are left", left.len())
             }
             Self::Stopped(Stop::NotReviewed) => {
                 "nothing was found, but not all reviewers have answered, or not all of the change was shown".to_owned()
             }
             Self::Budget => "the money that was allowed is used up".to_owned(),
-            Self::NotMended { why } => format!("it could not be mended: {why}"),
+            Self::NotMended { why } => format!("it could not be fixed: {why}"),
             Self::NothingChanged => "the fixer changed nothing, so it would be found again".to_owned(),
             Self::NoDiff { why } => format!("the change can no longer be read: {why}"),
         }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Context,
     base::owner::{identity_of, this_process},
-    queue::supervise::{Told, Watcher, add, cancel, supervise, until_idle},
+    queue::supervise::{SupervisorReport, Watcher, add, cancel, supervise, until_idle},
 };
 use shuntyard_host::{ProcessIdentity, Signal};
 use shuntyard_store::{Event, StoreError};
@@ -55,7 +55,7 @@ impl Play<'_> {
         add(self.context, Errand::ALL.map(|errand| errand.order(self.scratch)).into()).await?;
         let halt = self.cancel.child_token();
         let listener: Watcher = Arc::new(|told| {
-            if let Told::Trouble(error) = told {
+            if let SupervisorReport::Trouble(error) = told {
                 tracing::warn!(%error, "a pass failed");
             }
         });

@@ -25,7 +25,7 @@ pub(super) async fn server_and_providers(
     let not_looked = |why: &str| vec![Finding::warning(Area::Server, "servers", format!("not looked at: {why}"))];
     let Ok(context) = patient.context else { return not_looked("the store cannot be used") };
     if patient.configuration.is_err() {
-        return not_looked("the configuration has to be mended first");
+        return not_looked("the configuration has to be fixed first");
     }
     let named = &context.config.server.url;
     let opencode = binary.map_or("opencode", |binary| binary.command.as_str());

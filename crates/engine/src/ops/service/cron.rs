@@ -44,7 +44,7 @@ pub fn plan_install(place: Place<'_>, service: &Service) -> Result<Change, Servi
     let outcome = if blocks.is_empty() { Outcome::Installed } else { Outcome::Updated };
     let mut steps = Vec::new();
     // The shell of cron opens the log before our program could make its directory.
-    let data_dir = &place.surroundings.paths.data_dir;
+    let data_dir = &place.installation.paths.data_dir;
     if !data_dir.is_dir() {
         steps.push(Step::Directory(data_dir.clone()));
     }
@@ -94,8 +94,8 @@ pub fn standing(place: Place<'_>) -> Result<Option<Standing>, ServiceError> {
     let blocks = crontab.blocks(place.instance);
     let Some(first) = blocks.first() else { return Ok(None) };
     let name = String::from_utf8_lossy(first).lines().next().unwrap_or_default().to_owned();
-    let wanted = place.surroundings.service(Work::Pulse).ok().and_then(|service| block(&service).ok());
-    let modified = place.surroundings.log().metadata().and_then(|metadata| metadata.modified()).ok();
+    let wanted = place.installation.service(Work::Pulse).ok().and_then(|service| block(&service).ok());
+    let modified = place.installation.log().metadata().and_then(|metadata| metadata.modified()).ok();
     let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     Ok(Some(Standing {
         current: wanted.is_some_and(|wanted| blocks == [wanted.as_bytes()]),

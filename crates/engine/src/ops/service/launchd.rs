@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// Where this user's own property lists are.
 pub fn directory(place: Place<'_>) -> Result<PathBuf, ServiceError> {
-    Ok(place.surroundings.home()?.join("Library/LaunchAgents"))
+    Ok(place.installation.home()?.join("Library/LaunchAgents"))
 }
 
 fn path(place: Place<'_>) -> Result<PathBuf, ServiceError> {
@@ -43,7 +43,7 @@ pub fn plan_install(place: Place<'_>, service: &Service) -> Result<Change, Servi
     }
     let mut steps = Vec::new();
     // launchd does not make the directory of the log.
-    let data_dir = &place.surroundings.paths.data_dir;
+    let data_dir = &place.installation.paths.data_dir;
     if !data_dir.is_dir() {
         steps.push(Step::Directory(data_dir.clone()));
     }
@@ -83,7 +83,7 @@ pub fn standing(place: Place<'_>) -> Option<Standing> {
     let path = path(place).ok()?;
     let Found::Ours(text) = Found::at(&path) else { return None };
     let work = if text.contains("<string>supervise</string>") { Work::Supervise } else { Work::Pulse };
-    let wanted = place.surroundings.service(work).ok().and_then(|service| property_list(&service).ok());
+    let wanted = place.installation.service(work).ok().and_then(|service| property_list(&service).ok());
     let mut standing = Standing {
         path: Some(path),
         current: wanted.as_ref() == Some(&text),

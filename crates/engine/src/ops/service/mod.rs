@@ -33,7 +33,7 @@ use tools::Tools;
 
 /// What the caller knows of the place where this runs.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct Installation {
     pub environment: BTreeMap<String, String>,
     pub paths: Paths,
     pub program: PathBuf,
@@ -65,27 +65,27 @@ pub struct Installed {
 
 /// Installs with this manager, or with the one that the system has.
 pub fn install(
-    surroundings: &Surroundings,
+    installation: &Installation,
     manager: Option<Manager>,
     work: Work,
     beside: Beside,
     mode: Mode,
 ) -> Result<Installed, ServiceError> {
-    let tools = Tools::new(&surroundings.environment);
+    let tools = Tools::new(&installation.environment);
     let manager = match manager {
         Some(manager) => manager,
         None => available(&tools)?,
     };
     // Cron can only start something now and then.
     let work = if manager == Manager::Cron { Work::Pulse } else { work };
-    let service = surroundings.service(work)?;
-    let place = Place { surroundings, tools: &tools, instance: &service.instance };
+    let service = installation.service(work)?;
+    let place = Place { installation, tools: &tools, instance: &service.instance };
     let (duplicates, mut warnings) = duplicates::find(place, manager)?;
     if !duplicates.is_empty() && beside == Beside::Refused {
         return Err(ServiceError::Duplicates(duplicates));
     }
     warnings.extend(duplicates.iter().map(|found| format!("{found}: both will supervise")));
-    warnings.extend(surroundings.forgotten());
+    warnings.extend(installation.forgotten());
     let mut change = match manager {
         Manager::Systemd => systemd::plan_install(place, &service)?,
         Manager::Cron => cron::plan_install(place, &service)?,
@@ -93,14 +93,14 @@ pub fn install(
     };
     change.warnings.splice(0..0, warnings);
     perform::perform(&change, &tools, mode)?;
-    change.steps.extend(remove_former(surroundings, &tools, mode)?);
+    change.steps.extend(remove_former(installation, &tools, mode)?);
     Ok(Installed { manager, work, instance: service.instance, change })
 }
 
 /// Removes what was installed for this instance under the program's former name. Returns the steps.
-fn remove_former(surroundings: &Surroundings, tools: &Tools, mode: Mode) -> Result<Vec<Step>, ServiceError> {
-    let instance = Instance::former(&surroundings.paths.data_dir, surroundings.home()?);
-    let place = Place { surroundings, tools, instance: &instance };
+fn remove_former(installation: &Installation, tools: &Tools, mode: Mode) -> Result<Vec<Step>, ServiceError> {
+    let instance = Instance::former(&installation.paths.data_dir, installation.home()?);
+    let place = Place { installation, tools, instance: &instance };
     let (_, change) = plan_uninstall(place, None)?;
     perform::perform(&change, tools, mode)?;
     Ok(change.steps)
@@ -108,16 +108,16 @@ fn remove_former(surroundings: &Surroundings, tools: &Tools, mode: Mode) -> Resu
 
 /// Removes what [`install`] made for this instance: with one manager, or wherever it is.
 pub fn uninstall(
-    surroundings: &Surroundings,
+    installation: &Installation,
     manager: Option<Manager>,
     mode: Mode,
 ) -> Result<(Vec<Manager>, Change), ServiceError> {
-    let tools = Tools::new(&surroundings.environment);
-    let instance = surroundings.instance()?;
-    let place = Place { surroundings, tools: &tools, instance: &instance };
+    let tools = Tools::new(&installation.environment);
+    let instance = installation.instance()?;
+    let place = Place { installation, tools: &tools, instance: &instance };
     let (managers, mut whole) = plan_uninstall(place, manager)?;
     perform::perform(&whole, &tools, mode)?;
-    let former = remove_former(surroundings, &tools, mode)?;
+    let former = remove_former(installation, &tools, mode)?;
     if !former.is_empty() {
         whole.outcome = Outcome::Removed;
         whole.steps.extend(former);
@@ -161,10 +161,10 @@ pub struct Status {
     pub warnings: Vec<String>,
 }
 
-pub fn status(surroundings: &Surroundings) -> Result<Status, ServiceError> {
-    let tools = Tools::new(&surroundings.environment);
-    let instance = surroundings.instance()?;
-    let place = Place { surroundings, tools: &tools, instance: &instance };
+pub fn status(installation: &Installation) -> Result<Status, ServiceError> {
+    let tools = Tools::new(&installation.environment);
+    let instance = installation.instance()?;
+    let place = Place { installation, tools: &tools, instance: &instance };
     let mut services = systemd::standings(place);
     services.extend(launchd::standing(place));
     let mut warnings = Vec::new();
@@ -192,12 +192,12 @@ fn available(tools: &Tools) -> Result<Manager, ServiceError> {
 /// What every inspection and plan needs.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
-    surroundings: &'a Surroundings,
+    installation: &'a Installation,
     tools: &'a Tools,
     instance: &'a Instance,
 }
 
-impl Surroundings {
+impl Installation {
     fn home(&self) -> Result<&Path, ServiceError> {
         self.environment.get("HOME").map(Path::new).ok_or(ServiceError::NoHome)
     }

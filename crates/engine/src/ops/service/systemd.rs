@@ -16,7 +16,7 @@ const WORKS: [Work; 2] = [Work::Supervise, Work::Pulse];
 
 /// Where this user's own units are.
 pub fn directory(place: Place<'_>) -> PathBuf {
-    let ours = &place.surroundings.paths.config_dir;
+    let ours = &place.installation.paths.config_dir;
     ours.parent().unwrap_or(ours).join("systemd/user")
 }
 
@@ -108,7 +108,7 @@ fn standing(place: Place<'_>, work: Work) -> Option<Standing> {
     let found: Vec<(PathBuf, Found)> =
         files(place, work).into_iter().map(|path| (path.clone(), Found::at(&path))).collect();
     let path = found.iter().find(|(_, found)| found.is_ours())?.0.clone();
-    let wanted = place.surroundings.service(work).ok().and_then(|service| units(&service).ok()).unwrap_or_default();
+    let wanted = place.installation.service(work).ok().and_then(|service| units(&service).ok()).unwrap_or_default();
     let texts: Vec<Found> = wanted.into_iter().map(|(_, text)| Found::Ours(text)).collect();
     let main = main_unit(work, place.instance);
     let mut standing = Standing {

@@ -29,6 +29,6 @@ pub use line::{Issues, Line};
 pub use link::{claim_added, link};
 pub use settle::{Whose, complete, release, unclaim};
 pub use stale::{Freed, stale};
-pub use sync::{Added, Ended, SyncOptions, SyncReport, Told, sync};
+pub use sync::{Added, Ended, SyncNote, SyncOptions, SyncReport, sync};
 pub use take::{Claim, Taken, claim, take};
 pub use write::{Marked, Run};

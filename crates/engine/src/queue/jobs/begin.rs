@@ -67,7 +67,7 @@ async fn message(context: &Context, start: &Start) -> Result<Started, JobError> 
         sticky: start.model.as_deref().filter(|_| is_sticky),
         names_model: start.model.is_some(),
     };
-    let seated = seat(context, &call).await?;
+    let seated = assign_worker(context, &call).await?;
     notes.extend(seated.notes);
     let worker = seated.worker;
     // A model for this message alone, or an image that the worker's own model has to be able to see.

@@ -1,6 +1,6 @@
 //! Ending a job: requested in the store, done by the process that executes it, confirmed by its row.
 
-use super::{Bell, JobError, JobView, ensure::ensure_runner, show::peek};
+use super::{JobError, JobNotifier, JobView, ensure::ensure_runner, show::peek};
 use crate::{Context, queue::supervise};
 use shuntyard_core::work::job::JobId;
 use shuntyard_host::clock::now_micros;
@@ -9,9 +9,14 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 /// Asks for it, and waits until it is confirmed. A view that is not over says that it takes longer.
-pub async fn cancel(context: &Context, bell: &Bell, id: &str, patience: Duration) -> Result<JobView, JobError> {
+pub async fn cancel(
+    context: &Context,
+    notifier: &JobNotifier,
+    id: &str,
+    patience: Duration,
+) -> Result<JobView, JobError> {
     let deadline = Instant::now() + patience;
-    let mut listener = bell.listen();
+    let mut listener = notifier.listen();
     ask(context, id).await?;
     let subjects = [id.to_owned()];
     loop {

@@ -3,32 +3,32 @@
 
 mod attach;
 mod begin;
-mod bell;
 mod cancel;
-mod carry_out;
 mod check;
 mod ensure;
+mod execute;
 mod fault;
 mod list;
-mod lost;
+mod notifier;
 mod op;
 mod pick;
+mod reclaim;
 mod runner;
-mod seen_through;
 mod show;
 mod stamp;
 mod start;
 mod supervised;
+mod task_supervisor;
 mod tidy;
 mod view;
 mod wait;
 mod workers;
 
 pub use begin::start;
-pub use bell::Bell;
 pub use cancel::cancel;
 pub use fault::JobError;
 pub use list::{Listing, View, list, recent_dispatches};
+pub use notifier::JobNotifier;
 pub use op::{Op, WorkerView, operate, workers, would_be};
 pub use runner::{RunnerError, run_jobs};
 pub use show::peek;

@@ -4,12 +4,12 @@
 //! reclaims its jobs, and ends what still ran for them.
 
 use super::{
-    bell::Bell,
-    carry_out::{broken, carry_out},
     ensure::{start_another, take_lock_soon},
-    lost::take_back,
-    seen_through::{has_tasks, see_tasks_through},
+    execute::{broken, execute},
+    notifier::JobNotifier,
+    reclaim::reclaim_lost_jobs,
     stamp::Stamp,
+    task_supervisor::{has_tasks, supervise_tasks},
     tidy::tidy,
 };
 use crate::{Context, base::owner::this_process};
@@ -86,9 +86,9 @@ struct Runner<'a> {
 impl Runner<'_> {
     async fn run(mut self, stop: &CancellationToken) -> Result<Standing, StoreError> {
         let ended = stop.child_token();
-        let bell = Bell::start(self.context, ended.clone());
-        let mut heard = bell.listen();
-        let watching = tokio::spawn(see_tasks_through(self.context.clone(), ended.clone()));
+        let notifier = JobNotifier::start(self.context, ended.clone());
+        let mut heard = notifier.listen();
+        let watching = tokio::spawn(supervise_tasks(self.context.clone(), ended.clone()));
         let idle_limit = self.context.config.jobs.idle_timeout.0;
         let mut busy_at = Instant::now();
         let mut troubles = 0;
@@ -97,7 +97,7 @@ impl Runner<'_> {
         let result = loop {
             let looked = async {
                 if lost_looked_for.is_none_or(|at: Instant| at.elapsed() >= LOOK_EVERY) {
-                    take_back(self.context).await?;
+                    reclaim_lost_jobs(self.context).await?;
                     lost_looked_for = Some(Instant::now());
                 }
                 self.pass().await
@@ -185,7 +185,7 @@ impl Runner<'_> {
             let (id, epoch) = (job.id, job.epoch);
             let inner = context.clone();
             // Apart, so that a fault of ours ends this job and not its row's whole future.
-            let carried = tokio::spawn(async move { carry_out(&inner, job, &cancel).await }).await;
+            let carried = tokio::spawn(async move { execute(&inner, job, &cancel).await }).await;
             let end = carried.unwrap_or_else(|error| broken(&error));
             close(&context, id, epoch, &end).await;
             id

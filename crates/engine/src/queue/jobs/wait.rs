@@ -1,6 +1,6 @@
 //! Waiting for jobs, for a bounded time. A wait that ends leaves them as they are.
 
-use super::{Bell, JobError, JobView, ensure::ensure_runner, show::peek};
+use super::{JobError, JobNotifier, JobView, ensure::ensure_runner, show::peek};
 use crate::Context;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -30,7 +30,7 @@ pub struct Waited {
 /// when nothing has changed.
 pub async fn wait(
     context: &Context,
-    bell: &Bell,
+    notifier: &JobNotifier,
     ids: &[String],
     wait_for: WaitFor,
     cursor: Option<&str>,
@@ -45,7 +45,7 @@ pub async fn wait(
     };
     let deadline = Instant::now() + patience;
     // Before the first read: what happens from now on reaches the listener.
-    let mut listener = bell.listen();
+    let mut listener = notifier.listen();
     let mut seen: Vec<Option<JobView>> = vec![None; ids.len()];
     loop {
         let reached = context.store.newest_event().await?;

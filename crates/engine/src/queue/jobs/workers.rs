@@ -44,7 +44,7 @@ pub(super) struct Call<'a> {
 
 /// The worker that takes the message, the model that it has, and notes about it.
 #[derive(Debug)]
-pub(super) struct Seated {
+pub(super) struct AssignedWorker {
     pub worker: WorkerRecord,
     pub profile: WorkerProfile,
     pub notes: Vec<String>,
@@ -71,7 +71,7 @@ pub(super) fn settings_of(context: &Context, profile: &str) -> WorkerProfile {
 }
 
 /// Finds a worker for the message, or makes one.
-pub(super) async fn seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError> {
+pub(super) async fn assign_worker(context: &Context, call: &Call<'_>) -> Result<AssignedWorker, JobError> {
     let mut refused = None;
     for _ in 0..TRIES {
         match try_seat(context, call).await {
@@ -83,7 +83,7 @@ pub(super) async fn seat(context: &Context, call: &Call<'_>) -> Result<Seated, J
     Err(refused.unwrap_or_else(|| JobError::unavailable("no worker could be made", "try again")))
 }
 
-async fn try_seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError> {
+async fn try_seat(context: &Context, call: &Call<'_>) -> Result<AssignedWorker, JobError> {
     let workers = context.store.workers().await?;
     let named = workers.iter().find(|worker| worker.name == call.name && worker.stopped_at.is_none());
     let (profile_name, settings) = profile(&context.config, named.map_or(call.name, |worker| &worker.profile))?;
@@ -124,12 +124,12 @@ async fn try_seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError
                     let next = takes_next.then(|| worker.reference.clone());
                     // Taken before the message is there: of two at the same moment one has it.
                     let worker = if takes_next { set_model(context, worker, &base).await? } else { worker.clone() };
-                    return Ok(Seated { worker, profile: settings, notes, next });
+                    return Ok(AssignedWorker { worker, profile: settings, notes, next });
                 }
                 // The conversation goes on; only its model is another from now on.
                 Err(Mismatch::Model | Mismatch::Policy) if call.sticky.is_some() => {
                     let changed = set_model(context, worker, &expected).await?;
-                    return Ok(Seated { worker: changed, profile: settings, notes, next: None });
+                    return Ok(AssignedWorker { worker: changed, profile: settings, notes, next: None });
                 }
                 Err(mismatch) => {
                     notes.push(format!("{} is not used: {}", worker.name, mismatch.reason()));
@@ -144,7 +144,7 @@ async fn try_seat(context: &Context, call: &Call<'_>) -> Result<Seated, JobError
     let worker = draft(context, profile_name, &settings, &directory, backend, inherited.unwrap_or(base)).await?;
     context.store.add_worker(&worker).await?;
     notes.push(format!("a new worker was made: {}", worker.name));
-    Ok(Seated { worker, profile: settings, notes, next: None })
+    Ok(AssignedWorker { worker, profile: settings, notes, next: None })
 }
 
 /// The model that the worker should have: what was set for good, else what its profile means now.

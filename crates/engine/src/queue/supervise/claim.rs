@@ -16,7 +16,7 @@ use crate::{
     dispatch::ask_ahead,
     in_thread,
     routing::{
-        budget::{self, Purse, Reservation},
+        budget::{self, CostCheck, Reservation},
         catalogue::Refresh,
         choose::{self, Decision, decide},
     },
@@ -228,7 +228,7 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>
         selector,
         directory: Path::new(&task.spec.repository),
         agent: agent.as_deref(),
-        purse: Purse { concern: concern(task), urgency: task.spec.urgency },
+        purse: CostCheck { concern: concern(task), urgency: task.spec.urgency },
     };
     match decide(context, &wanted, Refresh::IfStale).await {
         Ok(decision) => Ok(Some(decision)),

@@ -8,7 +8,7 @@ use super::{
     change::{ChangeError, With, attempt, change},
     claim::{Claimed, claim},
     effects::perform_due,
-    lost::take_back,
+    reclaim::reclaim_lost_runs,
     reviews,
     snapshot::{limits_of, live_now, snapshot},
     status::span,
@@ -81,7 +81,7 @@ pub(super) fn pass<'a>(context: &'a Context, batch: Option<&'a str>) -> BoxFutur
     Box::pin(async move {
         let mut done = Pulse::default();
         let live = context.store.live_runs().await?;
-        done.taken_back = take_back(context, &live).await?;
+        done.taken_back = reclaim_lost_runs(context, &live).await?;
         done.stopped = end_stopping(context, &live).await?;
         done.woken = wake(context).await?;
         done.effects = perform_due(context).await?;

@@ -32,14 +32,14 @@ const READABLE_WITHIN: Duration = Duration::from_secs(2);
 
 /// What the supervisor reports.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum SupervisorReport<'a> {
     Pulse(&'a Pulse),
     Trouble(&'a ChangeError),
     /// A synchronisation of a TODO.md that changed something or went wrong.
     Todo(&'a TodoPass),
 }
 
-pub type Watcher = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+pub type Watcher = Arc<dyn Fn(SupervisorReport<'_>) + Send + Sync>;
 
 /// Runs until it is cancelled. What was started goes on without it.
 pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher, cancel: &CancellationToken) {
@@ -49,7 +49,7 @@ pub async fn supervise(context: &Context, batch: Option<&str>, watcher: &Watcher
     // Side by side: a remote that does not answer keeps no task from starting.
     tokio::join!(
         passes(context, batch, watcher, cancel),
-        todo::keep(context, batch, |done| watcher(Told::Todo(done)), cancel),
+        todo::keep(context, batch, |done| watcher(SupervisorReport::Todo(done)), cancel),
         reviews::keep(context, cancel)
     );
 }
@@ -71,7 +71,7 @@ async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cance
         };
         let pause = match pass(context, batch).await {
             Ok(done) => {
-                watcher(Told::Pulse(&done));
+                watcher(SupervisorReport::Pulse(&done));
                 in_a_row = if done.is_final() { 0 } else { in_a_row + 1 };
                 match in_a_row {
                     0 => until_next(context).await,
@@ -80,7 +80,7 @@ async fn passes(context: &Context, batch: Option<&str>, watcher: &Watcher, cance
                 }
             }
             Err(error) => {
-                watcher(Told::Trouble(&error));
+                watcher(SupervisorReport::Trouble(&error));
                 AFTER_TROUBLE
             }
         };

@@ -5,7 +5,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     routing::{
-        budget::Purse,
+        budget::CostCheck,
         catalogue::Refresh,
         choose::{Decision, Task, decide},
     },
@@ -66,6 +66,6 @@ pub async fn offered(context: &Context, directory: &Path, selector: Selector) ->
 /// tools.
 pub async fn resolve_named(context: &Context, directory: &Path, selector: Selector) -> Result<Decision, Refusal> {
     let needs = Needs::default().and(Capability::Tools);
-    let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[], purse: Purse::default() };
+    let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[], purse: CostCheck::default() };
     decide(context, &task, Refresh::IfStale).await
 }

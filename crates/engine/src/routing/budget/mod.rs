@@ -21,12 +21,12 @@ use shuntyard_store::Result;
 
 /// Who pays for a choice, and how much that may ask of the limits.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Purse<'a> {
+pub struct CostCheck<'a> {
     pub concern: Concern<'a>,
     pub urgency: Urgency,
 }
 
-impl From<Urgency> for Purse<'_> {
+impl From<Urgency> for CostCheck<'_> {
     fn from(urgency: Urgency) -> Self {
         Self { urgency, ..Self::default() }
     }

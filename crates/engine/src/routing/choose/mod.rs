@@ -8,7 +8,7 @@ use crate::{
     base::refusal::Refusal,
     routing::{
         availability::{self, Known},
-        budget::{self, Purse},
+        budget::{self, CostCheck},
         catalogue::{self, Extent, Listed, Origin, Refresh, Shelf},
         classification::classified_before,
         contests,
@@ -39,7 +39,7 @@ pub struct Task<'a> {
     pub agent: Option<&'a str>,
     /// Models that did not manage before: another is taken when there is one.
     pub avoid: &'a [ModelRef],
-    pub purse: Purse<'a>,
+    pub purse: CostCheck<'a>,
 }
 
 #[derive(Debug)]
@@ -51,13 +51,13 @@ pub struct Decision {
 
 /// Everything that a decision is made from.
 #[derive(Debug)]
-pub struct Surroundings {
+pub struct SelectionInput {
     pub listed: Listed,
     pub known: Known,
     pub advice: Advice,
 }
 
-impl Surroundings {
+impl SelectionInput {
     #[must_use]
     pub fn question<'a>(&'a self, context: &'a Context, selector: &'a Selector, needs: Needs) -> Question<'a> {
         question(context, selector, needs, &self.listed.catalogue, &self.known, &self.advice)
@@ -106,8 +106,8 @@ impl Past {
     }
 }
 
-pub async fn surroundings(context: &Context, directory: &Path, refresh: Refresh) -> Result<Surroundings, Refusal> {
-    surroundings_for(context, directory, refresh, Purse::default()).await
+pub async fn gather_inputs(context: &Context, directory: &Path, refresh: Refresh) -> Result<SelectionInput, Refusal> {
+    surroundings_for(context, directory, refresh, CostCheck::default()).await
 }
 
 /// The same with the limits and the urgency that apply to this work.
@@ -115,14 +115,14 @@ pub async fn surroundings_for(
     context: &Context,
     directory: &Path,
     refresh: Refresh,
-    purse: Purse<'_>,
-) -> Result<Surroundings, Refusal> {
+    purse: CostCheck<'_>,
+) -> Result<SelectionInput, Refusal> {
     let shelf = Shelf::of(context, directory);
     let listed = catalogue::current_on(context, &shelf, directory, refresh, Extent::Connected).await?;
     let known = availability::load_for(context, directory, now_micros()).await?;
     let limits = budget::lines(context, purse.concern).await?;
     let advice = Advice { budget: budget::advice(context, &limits, purse.urgency), ..Advice::default() };
-    Ok(Surroundings { listed, known, advice })
+    Ok(SelectionInput { listed, known, advice })
 }
 
 pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Result<Decision, Refusal> {

@@ -3,7 +3,7 @@
 use crate::{
     Context,
     base::refusal::Refusal,
-    routing::{catalogue::Refresh, choose::surroundings},
+    routing::{catalogue::Refresh, choose::gather_inputs},
 };
 use serde_json::{Value, json};
 use shuntyard_core::{
@@ -33,7 +33,7 @@ pub async fn replay_past(
     until: i64,
 ) -> Result<Replay, Refusal> {
     let past = context.store.outcome_history(from, until).await?;
-    let around = surroundings(context, directory, Refresh::IfStale).await?;
+    let around = gather_inputs(context, directory, Refresh::IfStale).await?;
     let (advice, availability) = (Advice::default(), Availability::default());
     let mut choices: BTreeMap<(&str, &str), Chosen> = BTreeMap::new();
     for group in &past {

@@ -56,7 +56,7 @@ fn document(agent: &AgentHere) -> Value {
 fn failure(error: AgentsConfigError) -> Failure {
     match error {
         AgentsConfigError::Unreadable { .. } | AgentsConfigError::Text { .. } => {
-            Failure { class: "configuration".into(), ..Failure::usage(error, "mend that file, then try again") }
+            Failure { class: "configuration".into(), ..Failure::usage(error, "fix that file, then try again") }
         }
         AgentsConfigError::NoHome => Failure::usage(error, "set HOME, or leave --user out"),
         AgentsConfigError::Unwritable(_) => {

@@ -105,7 +105,7 @@ fn perform(
 ) -> Result<Report, Failure> {
     let place = at.place(global)?;
     let bundle = bundle(what.form()).map_err(|error| Failure::failed(error, "use --format v1"))?;
-    let command = what.mcp.then(|| surroundings(global).map(|settings| mcp_command(&settings.environment)));
+    let command = what.mcp.then(|| settings_here(global).map(|settings| mcp_command(&settings.environment)));
     let command = command.transpose()?;
     let order = Install { bundle: &bundle, parts: what.parts(), mcp: command.as_deref(), run };
     install(&place, &order, decide).map_err(failure)

@@ -38,7 +38,7 @@ struct Where {
 
 impl Where {
     fn place(&self, global: &Global) -> Result<Place, Failure> {
-        let settings = surroundings(global)?;
+        let settings = settings_here(global)?;
         let place = match &self.project {
             Some(directory) if !directory.is_dir() => {
                 let message = format!("{} is no directory", directory.display());
@@ -61,7 +61,7 @@ fn waits(holder: &str) {
 }
 
 /// Works also when the configuration files are invalid.
-fn surroundings(global: &Global) -> Result<Settings, Failure> {
+fn settings_here(global: &Global) -> Result<Settings, Failure> {
     Settings::without_files(&global.overrides())
 }
 
@@ -130,7 +130,7 @@ fn failure(error: PackError) -> Failure {
             Failure::refused(error, "move the file away: what it lists is from then on as if you had written it")
         }
         PackError::Newer(_) => Failure::refused(error, "use the newer program, or `shuntyard pack restore`"),
-        PackError::Config { .. } => Failure::refused(error, "mend the file, or leave --mcp out"),
+        PackError::Config { .. } => Failure::refused(error, "fix the file, or leave --mcp out"),
         PackError::BackupLost(_) => Failure::failed(error, "move the file away if nothing else needs it"),
         PackError::NoBackup { there, .. } => {
             let hint = format!("there are {}; `shuntyard pack restore --list` says more", there.join(", "));

@@ -23,7 +23,7 @@ enum Ended {
     Failure,
 }
 
-/// What a verdict that somebody enters can rest on.
+/// What a verdict that is entered by hand can rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rests {
     /// A person says so

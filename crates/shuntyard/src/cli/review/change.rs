@@ -79,7 +79,7 @@ fn beginning(git: &Git, top: &Path, range: &str) -> Result<String, Failure> {
     let (left, right) = (commit(left)?, commit(right)?);
     if right != commit("HEAD")? {
         return Err(Failure::usage(
-            "only what is checked out can be mended, and the end of this range is not",
+            "only what is checked out can be fixed, and the end of this range is not",
             "check it out, or give a commit to compare the working tree with, for example `review main --loop`",
         ));
     }

@@ -20,7 +20,7 @@ use shuntyard_core::{
 use shuntyard_engine::{
     Context,
     routing::{
-        budget::Purse,
+        budget::CostCheck,
         catalogue::{Origin, Refresh},
         choose::{Decision, Task, decide},
     },
@@ -137,7 +137,7 @@ pub async fn answer(context: &Context, question: Question<'_>) -> Result<Decisio
         return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
     }
     let needs = Needs { context: estimate_tokens(text), ..needs };
-    let task = Task { selector, text: Some(text), needs, directory, agent, avoid: &[], purse: Purse::default() };
+    let task = Task { selector, text: Some(text), needs, directory, agent, avoid: &[], purse: CostCheck::default() };
     Ok(decide(context, &task, refresh).await?)
 }
 
@@ -183,7 +183,7 @@ fn show(decision: &Decision) {
         .iter()
         .filter(|candidate| candidate.model != resolution.model.to_string())
         .map(|candidate| {
-            let waits = if candidate.waits.is_some() { ", left alone for now" } else { "" };
+            let waits = if candidate.waits.is_some() { ", in cooldown" } else { "" };
             format!("{} ({}{waits})", candidate.model, candidate.score)
         })
         .collect();

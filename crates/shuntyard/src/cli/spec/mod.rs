@@ -76,7 +76,7 @@ fn place(error: PlaceError) -> Failure {
         PlaceError::NotDirectory(_) => {
             Failure::usage(error, "make it a directory, or name another repository with --dir")
         }
-        PlaceError::Dangling { .. } => Failure::usage(error, "mend the link, or make it a directory"),
+        PlaceError::Dangling { .. } => Failure::usage(error, "fix the link, or make it a directory"),
         PlaceError::Outside { .. } => {
             Failure::refused(error, "make it a directory in the repository, or name the other one with --dir")
         }

@@ -14,7 +14,9 @@ use shuntyard_core::{
 };
 use shuntyard_engine::{
     Context,
-    roles::spec::run::{self as engine, PartReport, Plan, Planned, RunError, RunReport, Stand, Teller, Told, Wish},
+    roles::spec::run::{
+        self as engine, PartReport, Plan, Planned, RunError, RunProgress, RunReport, Stand, Teller, Wish,
+    },
 };
 use shuntyard_store::ErrorKind;
 use std::{process::ExitCode, sync::Arc};
@@ -108,19 +110,22 @@ pub async fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-fn tell(told: &Told<'_>) {
+fn tell(told: &RunProgress<'_>) {
     match told {
-        Told::Added { task, base } => ui::note(&format!("{task} begins from {}", shortened(base))),
-        Told::Became { stand: Stand::Running, .. } | Told::Became { stand: Stand::Waiting, reason: "", .. } => {}
-        Told::Became { task, stand: Stand::Waiting, reason } => {
+        RunProgress::Added { task, base } => ui::note(&format!("{task} begins from {}", shortened(base))),
+        RunProgress::Became { stand: Stand::Running, .. }
+        | RunProgress::Became { stand: Stand::Waiting, reason: "", .. } => {}
+        RunProgress::Became { task, stand: Stand::Waiting, reason } => {
             ui::note(&format!("{task} waits: {}", clean_line(reason, 200)));
         }
-        Told::Became { task, stand, reason: "" } => ui::note(&format!("{task}: {}", stand.as_str())),
-        Told::Became { task, stand, reason } => {
+        RunProgress::Became { task, stand, reason: "" } => ui::note(&format!("{task}: {}", stand.as_str())),
+        RunProgress::Became { task, stand, reason } => {
             ui::note(&format!("{task}: {} ({})", stand.as_str(), clean_line(reason, 200)));
         }
-        Told::Held(why) => ui::note(&format!("nothing more is started at the moment: {}", clean_line(why, 200))),
-        Told::Trouble(why) => ui::complain(&format!("a pass failed and is tried again: {}", clean_line(why, 300))),
+        RunProgress::Held(why) => ui::note(&format!("nothing more is started at the moment: {}", clean_line(why, 200))),
+        RunProgress::Trouble(why) => {
+            ui::complain(&format!("a pass failed and is tried again: {}", clean_line(why, 300)))
+        }
     }
 }
 

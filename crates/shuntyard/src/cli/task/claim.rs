@@ -25,7 +25,7 @@ pub struct ClaimArgs {
 pub struct UnclaimArgs {
     #[command(flatten)]
     line: LineArgs,
-    /// Take it from whoever has it; they may be at work where you cannot see it
+    /// Take it from its present assignee, who may be at work where you cannot see it
     #[arg(long)]
     force: bool,
 }

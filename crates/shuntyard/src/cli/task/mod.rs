@@ -53,7 +53,7 @@ pub enum TaskCommand {
     Retry(Later<orders::OrderArgs>),
     /// Begin tasks again, with nothing remembered; earlier work stays on a branch
     Reset(Later<orders::OrderArgs>),
-    /// Say in TODO.md that you do a task: exit 3 when somebody else has it, 4 when the remote cannot be asked
+    /// Say in TODO.md that you do a task: exit 3 when another assignee has it, 4 when the remote cannot be asked
     Claim(Later<claim::ClaimArgs>),
     /// Give a task back in TODO.md
     Unclaim(Later<claim::UnclaimArgs>),

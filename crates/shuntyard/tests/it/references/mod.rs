@@ -13,6 +13,7 @@ mod layers;
 mod routing;
 mod settings;
 mod texts;
+mod vocabulary;
 
 use std::path::{Path, PathBuf};
 

@@ -57,7 +57,7 @@ fn users(config: &Config, score: &str) -> String {
 fn triggers_are_documented() {
     let cooldowns = config().fallback.cooldowns;
     let mut text =
-        String::from("| trigger | error classes | left alone | for | then |\n| --- | --- | --- | --- | --- |\n");
+        String::from("| trigger | error classes | cooldown | for | then |\n| --- | --- | --- | --- | --- |\n");
     for trigger in Trigger::ALL {
         let classes = ErrorClass::ALL.into_iter().filter(|class| Trigger::of(*class) == Some(trigger));
         let classes: Vec<String> = classes.map(|class| format!("`{class}`")).collect();

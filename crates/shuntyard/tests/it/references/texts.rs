@@ -3,7 +3,7 @@
 use super::{read, root};
 use std::path::Path;
 
-const TEXTS: [&str; 24] = [
+pub(super) const TEXTS: [&str; 24] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",

@@ -10,7 +10,7 @@ use super::{
         shared::Shared,
         write::{Run, blocking},
     },
-    report::{Added, SyncReport, Told, hindered, is_stuck},
+    report::{Added, SyncNote, SyncReport, hindered, is_stuck},
 };
 use crate::{
     Context,
@@ -81,7 +81,7 @@ type Names = BTreeMap<TaskId, TaskId>;
 async fn orders(
     context: &Context,
     source: &Source<'_>,
-    skipped: &mut Vec<Told>,
+    skipped: &mut Vec<SyncNote>,
 ) -> Result<Vec<NewTaskOrder>, ClaimFault> {
     let stored = linked(context, source.repository).await?;
     let known = stored.into_iter().filter_map(|record| Some((record.task.spec.todo?, record.task.id)));
@@ -121,7 +121,7 @@ fn with_known_done(mut thought: Document, source: &Source<'_>, names: &Names) ->
     thought
 }
 
-fn hindrances(document: &Document, pickup: &Pickup, names: &Names) -> Vec<Told> {
+fn hindrances(document: &Document, pickup: &Pickup, names: &Names) -> Vec<SyncNote> {
     let unknown = pickup.skipped.iter().filter(|skipped| !names.contains_key(&skipped.id));
     let open = unknown.filter(|skipped| {
         // A line that is over is not waiting to be dispatched.
@@ -131,7 +131,7 @@ fn hindrances(document: &Document, pickup: &Pickup, names: &Names) -> Vec<Told> 
         let (kind, detail) = hindered(&skipped.obstacle);
         let detail = if skipped.of == skipped.id { detail } else { format!("{}, above it: {detail}", skipped.of) };
         let needs_person = is_stuck(&skipped.obstacle);
-        Told { kind, todo: skipped.id.clone(), line: Some(skipped.line), detail, needs_person }
+        SyncNote { kind, todo: skipped.id.clone(), line: Some(skipped.line), detail, needs_person }
     };
     open.map(told).collect()
 }
@@ -142,8 +142,8 @@ async fn order(
     source: &Source<'_>,
     line: &TaskLine,
     names: &Names,
-) -> Result<Result<NewTaskOrder, Told>, ClaimFault> {
-    let no = |kind, detail| Told { kind, todo: line.id.clone(), line: Some(line.line), detail, needs_person: true };
+) -> Result<Result<NewTaskOrder, SyncNote>, ClaimFault> {
+    let no = |kind, detail| SyncNote { kind, todo: line.id.clone(), line: Some(line.line), detail, needs_person: true };
     if line.description.trim().is_empty() {
         return Ok(Err(no("empty", "it says nothing about what is to be done".to_owned())));
     }

@@ -5,7 +5,7 @@ mod import;
 mod report;
 
 pub(super) use import::chosen;
-pub use report::{Added, SyncReport, Told};
+pub use report::{Added, SyncNote, SyncReport};
 
 use super::{
     ClaimFault, Line,

@@ -29,8 +29,8 @@ pub struct SyncReport {
     /// Tasks that were cancelled, because the file has them over.
     pub cancelled: Vec<TaskId>,
     /// Lines that are to be dispatched and cannot be.
-    pub skipped: Vec<Told>,
-    pub differences: Vec<Told>,
+    pub skipped: Vec<SyncNote>,
+    pub differences: Vec<SyncNote>,
     /// Lines that wait for each other.
     pub cycles: Vec<Vec<TaskId>>,
     pub notes: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Added {
 
 /// Something about a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct SyncNote {
     /// A word for scripts.
     pub kind: &'static str,
     pub todo: TaskId,
@@ -78,7 +78,7 @@ impl SyncReport {
     }
 }
 
-pub(super) fn told(difference: &Difference) -> Told {
+pub(super) fn told(difference: &Difference) -> SyncNote {
     let phase = |phase: StoredPhase| match phase {
         StoredPhase::Open => "open",
         StoredPhase::Done => "done",
@@ -118,7 +118,7 @@ pub(super) fn told(difference: &Difference) -> Told {
         // Without a claim of this store it is another's line, as it should be.
         Difference::AssigneeDiffers { store, .. } => store.is_some(),
     };
-    Told { kind, todo: todo.clone(), line, detail, needs_person }
+    SyncNote { kind, todo: todo.clone(), line, detail, needs_person }
 }
 
 /// Whether an obstacle stays until a person changes the file.

@@ -54,7 +54,7 @@ impl Yard {
     }
 }
 
-fn kinds(told: &[Told]) -> Vec<(&str, &str)> {
+fn kinds(told: &[SyncNote]) -> Vec<(&str, &str)> {
     told.iter().map(|told| (told.kind, told.todo.as_str())).collect()
 }
 

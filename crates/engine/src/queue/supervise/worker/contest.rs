@@ -17,7 +17,7 @@ use crate::{
         fault::fault,
     },
     routing::{
-        budget::{Concern, Purse},
+        budget::{Concern, CostCheck},
         catalogue::Refresh,
         choose::{self, decide as choose_model},
     },
@@ -160,7 +160,7 @@ async fn judge(context: &Context, task: &Task, entries: &[Entry]) -> Result<Mode
         directory: Path::new(&task.spec.repository),
         agent: None,
         avoid: &takes_part,
-        purse: Purse {
+        purse: CostCheck {
             concern: Concern { task: Some(task.charged_to().as_str()), batch: task.batch.as_deref(), everybody: false },
             urgency: task.spec.urgency,
         },

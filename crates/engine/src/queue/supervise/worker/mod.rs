@@ -53,7 +53,7 @@ pub(crate) async fn tidy(context: &Context, id: &TaskId) -> Result<String, Strin
 use super::{
     change::{ChangeError, With, change_held},
     fault::fault,
-    lost::settled_cost,
+    reclaim::settled_cost,
     tidy::end_processes,
 };
 use crate::{

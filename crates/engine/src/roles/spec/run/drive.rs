@@ -2,7 +2,7 @@
 //! the batch of this spec alone. It may end at any moment, and be begun again.
 
 use super::{
-    RunError, Teller, Told, Wish,
+    RunError, RunProgress, Teller, Wish,
     clear::clear,
     look::{Known, Seen, look},
     moves::{Delivery, Moves, Sight},
@@ -78,12 +78,12 @@ fn watcher(teller: &Teller) -> Watcher {
     let teller = Arc::clone(teller);
     let last = std::sync::Mutex::new(None);
     Arc::new(move |told| match told {
-        supervise::Told::Trouble(error) => teller(Told::Trouble(&error.to_string())),
-        supervise::Told::Todo(_) => {}
-        supervise::Told::Pulse(pulse) => {
+        supervise::RunProgress::Trouble(error) => teller(RunProgress::Trouble(&error.to_string())),
+        supervise::RunProgress::Todo(_) => {}
+        supervise::RunProgress::Pulse(pulse) => {
             let Ok(mut last) = last.lock() else { return };
             if let Some(held) = pulse.held.as_deref().filter(|_| pulse.held != *last) {
-                teller(Told::Held(held));
+                teller(RunProgress::Held(held));
             }
             last.clone_from(&pulse.held);
         }
@@ -113,7 +113,7 @@ impl Drive<'_> {
             let why = part.standing.reason.clone().unwrap_or_else(|| part.standing.state.as_str().to_owned());
             let hint = match part.standing.state {
                 Files::Failed => format!("take {} out of the way and commit that", part.report(Report::Validation)),
-                _ => format!("mend that in {}, commit it, and run this again", part.directory),
+                _ => format!("fix that in {}, commit it, and run this again", part.directory),
             };
             return Err(RunError::Refused { message: format!("{}: {why}, so nothing runs", part.directory), hint });
         }
@@ -163,7 +163,7 @@ impl Drive<'_> {
             let stand = Stand::of(&seen.outcome);
             if self.told.insert(seen.id().clone(), stand) != Some(stand) {
                 let why = reason(seen).unwrap_or_default();
-                (self.teller)(Told::Became { task: seen.id(), stand, reason: &why });
+                (self.teller)(RunProgress::Became { task: seen.id(), stand, reason: &why });
             }
         }
     }
@@ -206,7 +206,7 @@ impl Drive<'_> {
         match supervise::add(self.context, vec![order]).await {
             Ok(ids) => {
                 for task in &ids {
-                    (self.teller)(Told::Added { task, base: &base });
+                    (self.teller)(RunProgress::Added { task, base: &base });
                 }
                 Ok(true)
             }

@@ -99,11 +99,11 @@ impl Step {
 
 /// What a run reports.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum RunProgress<'a> {
     Added { task: &'a TaskId, base: &'a str },
     Became { task: &'a TaskId, stand: Stand, reason: &'a str },
     Held(&'a str),
     Trouble(&'a str),
 }
 
-pub type Teller = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+pub type Teller = Arc<dyn Fn(RunProgress<'_>) + Send + Sync>;

@@ -296,7 +296,7 @@ impl Sight<'_> {
                 Some(report),
             ) => {
                 format!(
-                    "read `git show {branch}:{}`; mend it on {base}, then `shuntyard task reset {id}` and {again}",
+                    "read `git show {branch}:{}`; fix it on {base}, then `shuntyard task reset {id}` and {again}",
                     part.report(report)
                 )
             }

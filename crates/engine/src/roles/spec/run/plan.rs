@@ -113,7 +113,7 @@ pub fn plan(place: &Place, here: &Path, argument: &str) -> Result<Plan, RunError
                 let Some(unit) = UnitName::parse(&directory.name) else { continue };
                 parts.push(reader.part(Some(unit), &directory.path, spec::Place::Unit)?);
             }
-            let order = waves(&table.units).map_err(|error| refused(error.to_string(), "mend the table of units"))?;
+            let order = waves(&table.units).map_err(|error| refused(error.to_string(), "fix the table of units"))?;
             let place_of = |slug: &String| {
                 parts.iter().position(|part| part.unit.as_ref().is_some_and(|unit| unit.slug.as_str() == slug))
             };

@@ -5,10 +5,10 @@
 
 use super::{
     READY_WITHIN,
-    attempt::{Attempt, Outcome, Run, Seat, run_direct, run_on_server},
+    attempt::{Attempt, Outcome, Run, ServerAttempt, run_direct, run_on_server},
     notes::{is_total_timeout, note_move, note_other_model, observed},
     prepare::Prepared,
-    station::late,
+    server_handle::late,
     transport::Way,
 };
 use crate::{
@@ -36,20 +36,20 @@ pub(crate) struct Made {
 
 /// All attempts of a dispatch; the last one is its result.
 #[derive(Debug)]
-pub(crate) struct Hops {
+pub(crate) struct AttemptLoop {
     pub(super) earlier: Vec<Made>,
     pub(super) last: Made,
     pub(super) warnings: Vec<String>,
 }
 
-impl Hops {
+impl AttemptLoop {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Made> {
         self.earlier.iter().chain([&self.last])
     }
 }
 
 /// Makes the attempts. A refusal means that not even the first could be made.
-pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Hops, Refusal> {
+pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<AttemptLoop, Refusal> {
     let timed_from = Instant::now();
     let mut earlier: Vec<Made> = Vec::new();
     let mut tried: Vec<Tried> = Vec::new();
@@ -70,7 +70,7 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
                 }
                 let Some(last) = earlier.pop() else { return Err(over.into()) };
                 warnings.push(format!("{} could not be asked: {}", resolution.model, over.why));
-                return Ok(Hops { earlier, last, warnings });
+                return Ok(AttemptLoop { earlier, last, warnings });
             }
         };
         let attempt = Attempt {
@@ -95,14 +95,14 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
                 }
                 // What was tried before has been paid for, so it stays the result.
                 let Some(last) = earlier.pop() else { return Err(refusal) };
-                let managed = run.station.get().and_then(|station| station.acquired.managed);
+                let managed = run.server_handle.get().and_then(|server_handle| server_handle.acquired.managed);
                 if let (Refusal::Api(error), Some(server)) = (&refusal, managed)
                     && error.is_server_lost()
                 {
                     give_up(run.context, server).await;
                 }
                 warnings.push(format!("{} could not be asked: {refusal}", resolution.model));
-                return Ok(Hops { earlier, last, warnings });
+                return Ok(AttemptLoop { earlier, last, warnings });
             }
         };
         recorded = true;
@@ -127,7 +127,7 @@ pub(super) async fn run_hops(run: Run<'_>, prepared: &mut Prepared) -> Result<Ho
             Follows::Next(follows) => *follows,
             Follows::Nothing(why) => {
                 warnings.extend(why);
-                return Ok(Hops { earlier, last: Made { resolution, outcome }, warnings });
+                return Ok(AttemptLoop { earlier, last: Made { resolution, outcome }, warnings });
             }
         };
         note_move(run, &tried, &resolution, &follows, &outcome).await;
@@ -143,16 +143,16 @@ async fn made(attempt: &Attempt<'_>) -> Result<Outcome, Refusal> {
         Way::Barred(why) => return Err(Refusal::NotDirect(why)),
         Way::OpenCode => {}
     }
-    let is_late = run.station.get().is_none();
-    let arriving = tokio::time::timeout(READY_WITHIN, late(run.station, run.context, run.request, run.id));
-    let station = tokio::select! {
+    let is_late = run.server_handle.get().is_none();
+    let arriving = tokio::time::timeout(READY_WITHIN, late(run.server_handle, run.context, run.request, run.id));
+    let server_handle = tokio::select! {
         arrived = arriving => arrived.map_err(|_| Refusal::NotReady(duration::show(READY_WITHIN)))??,
         () = run.cancel.cancelled() => return Err(Refusal::Cancelled),
     };
-    let mut outcome = run_on_server(&Seat { attempt, station }).await?;
+    let mut outcome = run_on_server(&ServerAttempt { attempt, server_handle }).await?;
     if is_late {
         // A server that was there from the beginning has reported its warnings already.
-        outcome.warnings.extend(station.acquired.warnings.iter().cloned());
+        outcome.warnings.extend(server_handle.acquired.warnings.iter().cloned());
     }
     Ok(outcome)
 }

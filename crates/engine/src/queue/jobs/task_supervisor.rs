@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 /// How often it checks whether there are any.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-pub(super) async fn see_tasks_through(context: Context, stop: CancellationToken) {
+pub(super) async fn supervise_tasks(context: Context, stop: CancellationToken) {
     let silent: supervise::Watcher = Arc::new(|_| {});
     while !stop.is_cancelled() {
         if has_tasks(&context).await {

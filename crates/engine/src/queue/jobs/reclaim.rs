@@ -10,7 +10,7 @@ use shuntyard_store::{ErrorKind, JobEnd, Result, RunStatus};
 const MOST_DEATHS: u32 = 3;
 
 /// Reclaims jobs whose process died. Safe to repeat.
-pub(super) async fn take_back(context: &Context) -> Result<()> {
+pub(super) async fn reclaim_lost_jobs(context: &Context) -> Result<()> {
     let running = context.store.running_jobs().await?;
     let lost: Vec<_> = running.into_iter().filter(|job| job.owner.as_ref().is_none_or(is_gone)).collect();
     if lost.is_empty() {

@@ -17,24 +17,24 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// An event: its kind, and the job or task that it is about.
 #[derive(Debug)]
-pub struct Rung {
+pub struct JobEvent {
     pub kind: String,
     pub subject: String,
 }
 
 #[derive(Debug, Clone)]
-pub struct Bell {
-    sender: broadcast::Sender<Arc<Rung>>,
+pub struct JobNotifier {
+    sender: broadcast::Sender<Arc<JobEvent>>,
 }
 
-impl Bell {
+impl JobNotifier {
     /// Starts the reader. Events from now on reach the listeners, until `stop`.
     #[must_use]
     pub fn start(context: &Context, stop: CancellationToken) -> Self {
         let (sender, _) = broadcast::channel(BACKLOG);
-        let bell = Self { sender };
-        tokio::spawn(hear(context.clone(), bell.sender.clone(), stop));
-        bell
+        let notifier = Self { sender };
+        tokio::spawn(hear(context.clone(), notifier.sender.clone(), stop));
+        notifier
     }
 
     pub(super) fn listen(&self) -> Listener {
@@ -44,7 +44,7 @@ impl Bell {
 
 #[derive(Debug)]
 pub(super) struct Listener {
-    receiver: broadcast::Receiver<Arc<Rung>>,
+    receiver: broadcast::Receiver<Arc<JobEvent>>,
 }
 
 impl Listener {
@@ -69,7 +69,7 @@ impl Listener {
         self.until(|rung| of_use.iter().any(|start| rung.kind.starts_with(start))).await;
     }
 
-    async fn until(&mut self, wanted: impl Fn(&Rung) -> bool) {
+    async fn until(&mut self, wanted: impl Fn(&JobEvent) -> bool) {
         loop {
             match self.receiver.recv().await {
                 Ok(rung) if wanted(&rung) => return,
@@ -82,7 +82,7 @@ impl Listener {
     }
 }
 
-async fn hear(context: Context, sender: broadcast::Sender<Arc<Rung>>, stop: CancellationToken) {
+async fn hear(context: Context, sender: broadcast::Sender<Arc<JobEvent>>, stop: CancellationToken) {
     let mut position = context.store.newest_event().await.unwrap_or(0);
     let mut changes = Changes::of(&context);
     loop {
@@ -101,7 +101,7 @@ async fn hear(context: Context, sender: broadcast::Sender<Arc<Rung>>, stop: Canc
     }
 }
 
-async fn read_on(context: &Context, sender: &broadcast::Sender<Arc<Rung>>, position: &mut i64) {
+async fn read_on(context: &Context, sender: &broadcast::Sender<Arc<JobEvent>>, position: &mut i64) {
     loop {
         let events = match context.store.events_after(*position, PAGE).await {
             Ok(events) => events,
@@ -113,7 +113,7 @@ async fn read_on(context: &Context, sender: &broadcast::Sender<Arc<Rung>>, posit
         let whole = events.len() == PAGE as usize;
         for event in events {
             *position = event.position;
-            drop(sender.send(Arc::new(Rung { kind: event.kind, subject: event.subject })));
+            drop(sender.send(Arc::new(JobEvent { kind: event.kind, subject: event.subject })));
         }
         if !whole {
             return;

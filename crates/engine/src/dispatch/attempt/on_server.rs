@@ -1,7 +1,7 @@
 //! An attempt on OpenCode: a session is opened, prompted, paid and closed, in this order.
 
 use super::{
-    Outcome, Seat, Seen,
+    Outcome, Seen, ServerAttempt,
     bill::read_bill,
     end_record,
     prompts::{Ran, run_prompts},
@@ -14,7 +14,7 @@ use shuntyard_core::{ErrorClass, ModelRef, values::Mode};
 use shuntyard_host::clock::now_micros;
 use std::time::Instant;
 
-pub(in crate::dispatch) async fn run_on_server(seat: &Seat<'_>) -> Result<Outcome, Refusal> {
+pub(in crate::dispatch) async fn run_on_server(seat: &ServerAttempt<'_>) -> Result<Outcome, Refusal> {
     let began = Instant::now();
     let began_millis = now_micros() / 1000;
     let store = &seat.attempt.run.context.store;

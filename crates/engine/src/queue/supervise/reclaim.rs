@@ -28,7 +28,7 @@ const SECOND_LOOK: Duration = Duration::from_secs(2);
 const OPEN: u32 = 500;
 
 /// Reclaims the tasks of such runs. Returns their number.
-pub(crate) async fn take_back(context: &Context, runs: &[RunRecord]) -> Result<u32, ChangeError> {
+pub(crate) async fn reclaim_lost_runs(context: &Context, runs: &[RunRecord]) -> Result<u32, ChangeError> {
     let mut taken = 0;
     for run in runs {
         if let Some(detail) = why_lost(run)

@@ -5,7 +5,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     dispatch::Options,
-    routing::{budget, catalogue::Refresh, choose::surroundings},
+    routing::{budget, catalogue::Refresh, choose::gather_inputs},
 };
 use shuntyard_core::{
     Nano,
@@ -26,7 +26,7 @@ pub async fn check_purse(
     seats: &Seats,
     settings: &Settings,
 ) -> Result<CouncilEstimate, Refusal> {
-    let around = surroundings(context, &question.directory, Refresh::IfStale).await?;
+    let around = gather_inputs(context, &question.directory, Refresh::IfStale).await?;
     let catalogue = &around.listed.catalogue;
     let whole = of(context, question, seats, settings, catalogue, |_| true);
     if options.urgency == Urgency::PastTheStop {

@@ -109,7 +109,7 @@ fn verdict_schema() -> Value {
         "type": "object",
         "properties": {
             "approved": {"type": "boolean", "description": "whether the work is right and complete as it is"},
-            "findings": {"type": "string", "description": "what has to be mended, with files and lines; empty when nothing"},
+            "findings": {"type": "string", "description": "what has to be fixed, with files and lines; empty when nothing"},
         },
         "required": ["approved", "findings"],
         "additionalProperties": false,

@@ -1,7 +1,7 @@
 //! Executing one claim of a job, to its end.
 
-mod heard;
 mod message;
+mod progress;
 mod steps;
 
 use super::attach;
@@ -12,7 +12,7 @@ use crate::{
     fanout::batch::{Targets, expand, run_batch},
     servers::recovery::is_stopped,
 };
-use heard::Heard;
+use progress::ProgressRecorder;
 use serde_json::{Value, json};
 use shuntyard_core::{
     DispatchId, Nano,
@@ -31,7 +31,7 @@ const STOP_TRIES: u32 = 150;
 const STOP_PAUSE: Duration = Duration::from_secs(2);
 
 /// Does the work. A wish to cancel ends what runs on the server before this returns.
-pub(super) async fn carry_out(context: &Context, job: JobRecord, cancel: &CancellationToken) -> JobEnd {
+pub(super) async fn execute(context: &Context, job: JobRecord, cancel: &CancellationToken) -> JobEnd {
     let Some(mut order) = job.order.clone() else {
         return failed("usage", "its order was forgotten", "start it again");
     };
@@ -86,7 +86,7 @@ fn ask_of(order: &JobOrder, job: &JobRecord) -> Result<Request, JobEnd> {
         None => None,
         Some(schema) => match AnswerSchema::parse(&schema.to_string()) {
             Ok(schema) => Some(schema),
-            Err(error) => return Err(failed("usage", &error.to_string(), "mend jsonSchema")),
+            Err(error) => return Err(failed("usage", &error.to_string(), "fix jsonSchema")),
         },
     };
     let mut prompt = format!("{}{}", order.prompt, attached.text);
@@ -134,7 +134,7 @@ async fn one(
         Ok(false) => return Err(Refusal::Cancelled),
         Err(error) => return Err(error.into()),
     }
-    let heard = Heard::start(context, job, cancel);
+    let heard = ProgressRecorder::start(context, job, cancel);
     let result = dispatch(context, request, options, &heard.sink(), cancel).await;
     heard.end().await;
     if let Ok(report) = &result
@@ -166,7 +166,7 @@ async fn several(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &
     let schema = order.schema.as_ref().map(|schema| AnswerSchema::parse(&schema.to_string())).transpose();
     let schema = match schema {
         Ok(schema) => schema,
-        Err(error) => return failed("usage", &error.to_string(), "mend jsonSchema"),
+        Err(error) => return failed("usage", &error.to_string(), "fix jsonSchema"),
     };
     let prompt = format!("{}{}", order.prompt, attached.text);
     let request = Request {
@@ -181,7 +181,7 @@ async fn several(context: &Context, job: &JobRecord, order: &JobOrder, cancel: &
         Ok(found) => found,
         Err(refusal) => return refused(&refusal, cancel),
     };
-    let heard = Heard::start(context, job, cancel);
+    let heard = ProgressRecorder::start(context, job, cancel);
     let show = heard.steps(targets.len());
     let mut report = run_batch(context, &request, &options, &targets, &*show, cancel).await;
     drop(show);

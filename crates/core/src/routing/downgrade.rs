@@ -71,11 +71,11 @@ pub(super) fn through_tier(
             }
             Standing::Spent { why } => passed.push(Passed { tier, why }),
         }
-        following = question.config.tier_below(tier).filter(|_| terms.giving_way == GivingWay::Allowed);
+        following = question.config.tier_below(tier).filter(|_| terms.downgrade == GivingWay::Allowed);
     }
     let Some(Passed { why, .. }) = passed.first() else { return of_tier(question, asked, wish, terms) };
     let refused = || RouteError::Unaffordable { what: wish.said.clone(), why: (*why).to_owned() };
-    if terms.giving_way == GivingWay::Refused {
+    if terms.downgrade == GivingWay::Refused {
         return Err(refused());
     }
     let mut prices = Vec::new();
@@ -189,7 +189,7 @@ fn prices_of(question: &Question<'_>, asked: &str, wish: &Wish, terms: Terms<'_>
 fn led_to(mut wish: Wish, passed: &[Passed<'_>], absent: &[&str], tier: &str) -> Wish {
     let next = passed.iter().skip(1).map(|passed| passed.tier).chain([tier]);
     for (Passed { tier, why }, next) in passed.iter().zip(next) {
-        let change = format!("tier {tier} gives way to {next}: {why}");
+        let change = format!("tier {tier} is downgraded to {next}: {why}");
         wish.trace.push(TraceStep::note(Step::Budget, change.clone()));
         wish.warnings.push(change.clone());
         wish.said = format!("{}; {change}", wish.said);

@@ -3,7 +3,7 @@
 use super::Target;
 use crate::{
     Context,
-    routing::{catalogue::Refresh, choose::surroundings},
+    routing::{catalogue::Refresh, choose::gather_inputs},
 };
 use shuntyard_core::{
     Nano, Usage,
@@ -21,7 +21,7 @@ pub(super) async fn shares(
 ) -> Result<Vec<Option<Nano>>, String> {
     let Some(most) = most else { return Ok(vec![None; targets.len()]) };
     let around =
-        surroundings(context, &request.directory, Refresh::IfStale).await.map_err(|error| error.to_string())?;
+        gather_inputs(context, &request.directory, Refresh::IfStale).await.map_err(|error| error.to_string())?;
     let usage =
         Usage { input: request.needs().context, output: context.config.budget.expected_output, ..Usage::default() };
     split(&estimates(targets, &around.listed.catalogue, &usage), most)

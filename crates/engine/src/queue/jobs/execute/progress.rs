@@ -24,13 +24,13 @@ struct State {
 }
 
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ProgressRecorder {
     state: Arc<Mutex<State>>,
     stop: CancellationToken,
     writer: JoinHandle<()>,
 }
 
-impl Heard {
+impl ProgressRecorder {
     /// Starts to record. This finds out when the claim is over, and ends what runs for it.
     pub(super) fn start(context: &Context, job: &JobRecord, cancel: &CancellationToken) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
