@@ -73,7 +73,7 @@ pub(super) async fn prepare(
     directory: &Directory<'_>,
 ) -> Result<Prepared, Refusal> {
     let Run { context, request, options, .. } = run;
-    let shelf = Shelf::within(context, &acquired.gather_inputs, &request.directory, directory.stamps);
+    let shelf = Shelf::within(context, &acquired.surroundings, &request.directory, directory.stamps);
     let going_on = going_on(context, request).await;
     let request = going_on.as_ref().unwrap_or(request);
     let leading = check_agent(request, client);

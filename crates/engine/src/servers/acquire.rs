@@ -123,7 +123,7 @@ async fn connect_named(context: &Context) -> Result<Acquired, ServerError> {
     }
     let surroundings = context.config.server.url.clone();
     let home = client.address();
-    Ok(Acquired { home, client, hub, version: health.version, managed: None, gather_inputs, warnings })
+    Ok(Acquired { home, client, hub, version: health.version, managed: None, surroundings, warnings })
 }
 
 fn fits(server: &ServerRecord, print: &str, want: &Want) -> bool {
@@ -160,7 +160,7 @@ async fn try_lease(
         let warnings = version_warning(&version).into_iter().collect();
         let (home, managed) = (server.slot.clone(), Some(server.id));
         let surroundings = server.fingerprint.clone();
-        return Ok(Some(Acquired { client, hub, version, home, managed, gather_inputs, warnings }));
+        return Ok(Some(Acquired { client, hub, version, home, managed, surroundings, warnings }));
     }
     give_up(context, server.id).await;
     drop(context.store.release_lease(server.id, holder).await);

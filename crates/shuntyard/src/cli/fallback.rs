@@ -16,7 +16,7 @@ use shuntyard_engine::{
     base::refusal::Refusal,
     routing::{
         catalogue::Refresh,
-        choose::{Surroundings, surroundings},
+        choose::{SelectionInput, gather_inputs},
     },
 };
 use shuntyard_host::clock::now_micros;
@@ -56,7 +56,7 @@ pub async fn run(global: &Global, args: &FallbackArgs) -> Result<ExitCode, Failu
     let directory = input::directory(None)?;
     let context = settings.into_context().await?;
     let refresh = if args.refresh { Refresh::Now } else { Refresh::IfStale };
-    let surroundings = surroundings(&context, &directory, refresh).await?;
+    let inputs = gather_inputs(&context, &directory, refresh).await?;
     let needs = super::route::Need::all(&args.need);
     let config = &context.config;
     let tiers: Vec<String> = match &args.tier {
@@ -64,17 +64,17 @@ pub async fn run(global: &Global, args: &FallbackArgs) -> Result<ExitCode, Failu
         None => tier_names(config).into_iter().cloned().collect(),
     };
     let plans: Vec<Plan> =
-        tiers.into_iter().map(|tier| plan(&context, &surroundings, tier, needs, args.agent.as_deref())).collect();
+        tiers.into_iter().map(|tier| plan(&context, &inputs, tier, needs, args.agent.as_deref())).collect();
     match global.format() {
-        Format::Json => ui::json(&document(&plans, &surroundings, config.fallback.depth)),
-        Format::People => show(&plans, &surroundings, args.tier.is_some()),
+        Format::Json => ui::json(&document(&plans, &inputs, config.fallback.depth)),
+        Format::People => show(&plans, &inputs, args.tier.is_some()),
     }
     let exhausted = plans.iter().all(|plan| plan.asked.is_empty());
     Ok(if exhausted { ExitCode::from(Exit::Refused as u8) } else { ExitCode::SUCCESS })
 }
 
 /// Simulates the failures: each model that is asked fails, and the next one is selected.
-fn plan(context: &Context, around: &Surroundings, tier: String, needs: Needs, agent: Option<&str>) -> Plan {
+fn plan(context: &Context, around: &SelectionInput, tier: String, needs: Needs, agent: Option<&str>) -> Plan {
     let config = &context.config;
     let (origin, entries) = chain(config, agent, Some(&tier));
     let entries =
@@ -104,7 +104,7 @@ fn passed_over(plan: &Plan) -> Vec<(String, String)> {
         .collect()
 }
 
-fn document(plans: &[Plan], around: &Surroundings, depth: usize) -> Value {
+fn document(plans: &[Plan], around: &SelectionInput, depth: usize) -> Value {
     let tiers: Vec<Value> = plans
         .iter()
         .map(|plan| {
@@ -122,7 +122,7 @@ fn document(plans: &[Plan], around: &Surroundings, depth: usize) -> Value {
     json!({"tiers": tiers, "depth": depth, "cooldowns": cooldowns(around)})
 }
 
-pub(super) fn cooldowns(around: &Surroundings) -> Vec<Value> {
+pub(super) fn cooldowns(around: &SelectionInput) -> Vec<Value> {
     let rows = around.known.cooldowns.iter();
     rows.map(|row| {
         json!({"target": row.target, "trigger": row.trigger, "error_class": row.class, "message": row.message,
@@ -135,7 +135,7 @@ fn left(until: i64) -> Duration {
     Duration::from_micros(u64::try_from(until - now_micros()).unwrap_or_default())
 }
 
-fn show(plans: &[Plan], around: &Surroundings, in_full: bool) {
+fn show(plans: &[Plan], around: &SelectionInput, in_full: bool) {
     let mut rows = Vec::new();
     for plan in plans {
         let asked: Vec<String> = plan.asked.iter().map(|found| found.model.to_string()).collect();

@@ -16,7 +16,7 @@ use shuntyard_engine::{
     base::refusal::Refusal,
     routing::{
         catalogue::{Extent, Listed, Origin, Refresh, current},
-        choose::surroundings,
+        choose::gather_inputs,
     },
 };
 use std::{path::Path, process::ExitCode};
@@ -209,7 +209,7 @@ pub async fn compared<T>(
     tell: impl FnOnce(&[Row<'_>]) -> T,
 ) -> Result<T, Failure> {
     let listed = current(context, directory, refresh, Extent::All).await?;
-    let mut around = surroundings(context, directory, Refresh::IfStale).await?;
+    let mut around = gather_inputs(context, directory, Refresh::IfStale).await?;
     // One list for all of them, so that what is compared can be compared.
     around.listed.catalogue = listed.catalogue.connected();
     let mut rows: Vec<Row<'_>> = Vec::new();

@@ -54,7 +54,7 @@ pub async fn dispatch(
         directory: &request.directory,
         agent: request.agent.as_deref(),
         avoid: &[],
-        purse: options.into(),
+        cost_check: options.into(),
     };
     route::report(&decide(context, &task, Refresh::IfStale).await?, format);
     ui::note("nothing was sent");

@@ -33,7 +33,7 @@ pub struct PulseArgs {
     /// Start only tasks of this batch
     #[arg(long)]
     batch: Option<String>,
-    /// Start again at once after failures that lay in the surroundings
+    /// Start again at once after failures of the environment
     #[arg(long)]
     clear_breaker: bool,
     /// Say what would be started, and start nothing

@@ -1,5 +1,5 @@
-//! Cooldowns: what cools down after a failure, and until when. Of several for one target the one
-//! that ends last stands, in whatever order they are recorded.
+//! Cooldowns: what cools down after a failure, and until when. Of several for one target the one that ends last counts,
+//! whatever the order in which they are recorded.
 
 use super::{SqliteStore, event, fault::failed, row};
 use crate::{CooldownRecord, Result};

@@ -89,12 +89,12 @@ fn a_council_ends_for_one_reason() {
         (&["A B C", "A B C", "A B C"], Affordable::Enough, Err(Rounds)),
         (&["A B C", "A B C", "A B>A C>A"], Affordable::Enough, Err(Agreement)),
     ];
-    for (texts, purse, expected) in table {
-        let found = match next(&rounds(texts), &Settings::default(), purse) {
+    for (texts, affordable, expected) in table {
+        let found = match next(&rounds(texts), &Settings::default(), affordable) {
             Next::Round { number } => Ok(number),
             Next::End { because } => Err(because),
         };
-        assert_eq!(found, expected, "{texts:?} {purse:?}");
+        assert_eq!(found, expected, "{texts:?} {affordable:?}");
     }
     let many = Settings { rounds: u32::MAX, ..Settings::default() };
     assert_eq!(next(&rounds(&["A B"; 10]), &many, Affordable::Enough), Next::End { because: Rounds });

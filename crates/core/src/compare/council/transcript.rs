@@ -56,7 +56,7 @@ pub fn next(rounds: &[Round], settings: &Settings, affordable: Affordable) -> Ne
     if held >= settings.rounds.clamp(1, MOST_ROUNDS) {
         return end(EndedBecause::Rounds);
     }
-    match purse {
+    match affordable {
         Affordable::Short => end(EndedBecause::Budget),
         Affordable::Enough => Next::Round { number: held.saturating_add(1) },
     }

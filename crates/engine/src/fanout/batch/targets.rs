@@ -4,7 +4,7 @@ use crate::{
     Context,
     base::refusal::Refusal,
     dispatch::{ChosenFor, transport::close_abandoned},
-    routing::{budget::CostCheck, catalogue::Refresh, choose::surroundings_for},
+    routing::{budget::CostCheck, catalogue::Refresh, choose::gather_inputs_for},
 };
 use shuntyard_core::{
     ModelRef,
@@ -49,11 +49,11 @@ pub async fn expand_for<'a>(
     targets: &Targets,
     needs: Needs,
     directory: &Path,
-    purse: impl Into<CostCheck<'a>>,
+    cost_check: impl Into<CostCheck<'a>>,
 ) -> Result<(Vec<Target>, Vec<String>), Refusal> {
     // The limits count what dead processes had reserved; settled first, it counts as exactly as it can be known.
     close_abandoned(context).await;
-    let around = surroundings_for(context, directory, Refresh::IfStale, purse.into()).await?;
+    let around = gather_inputs_for(context, directory, Refresh::IfStale, cost_check.into()).await?;
     match targets {
         Targets::Named(names) => {
             let mut found: Vec<Target> = Vec::new();

@@ -131,8 +131,8 @@ pub async fn hold(
         let expected = if rounds.is_empty() { per_round } else { spent.cost / as_real(rounds.len()) };
         let short =
             options.max_cost.is_some_and(|most| !rounds.is_empty() && spent.cost + expected + per_call > most.as_usd());
-        let purse = if short { Affordable::Short } else { Affordable::Enough };
-        let number = match next(&rounds, settings, purse) {
+        let cost_check = if short { Affordable::Short } else { Affordable::Enough };
+        let number = match next(&rounds, settings, cost_check) {
             Next::End { because } => break Some(because),
             Next::Round { number } => number,
         };

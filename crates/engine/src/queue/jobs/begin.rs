@@ -6,7 +6,7 @@ use super::{
     ensure::ensure_runner,
     pick::{Wish, needs_of, pick},
     supervised,
-    workers::{Call, profile, seat},
+    workers::{Call, assign_worker, profile},
 };
 use crate::{
     Context,
@@ -67,18 +67,18 @@ async fn message(context: &Context, start: &Start) -> Result<Started, JobError> 
         sticky: start.model.as_deref().filter(|_| is_sticky),
         names_model: start.model.is_some(),
     };
-    let seated = assign_worker(context, &call).await?;
-    notes.extend(seated.notes);
-    let worker = seated.worker;
+    let assigned = assign_worker(context, &call).await?;
+    notes.extend(assigned.notes);
+    let worker = assigned.worker;
     // A model for this message alone, or an image that the worker's own model has to be able to see.
-    let reference = start.model.as_deref().filter(|_| !is_sticky).or(seated.next.as_deref());
+    let reference = start.model.as_deref().filter(|_| !is_sticky).or(assigned.next.as_deref());
     let own = Some(worker.reference.as_str()).filter(|_| worker.policy == ModelPolicy::Sticky);
     let wish = Wish {
         reference: reference.or(own),
         profile: Some(&worker.profile),
         task_type: None,
         text: &start.task,
-        needs: needs_of(&seated.profile, images),
+        needs: needs_of(&assigned.profile, images),
         directory: &start.directory,
         policy: if reference.is_some() { ModelPolicy::Dynamic } else { worker.policy },
     };
@@ -95,7 +95,7 @@ async fn message(context: &Context, start: &Start) -> Result<Started, JobError> 
         schema: start.schema.clone(),
         max_cost: start.max_cost,
         timeout_ms: millis(start),
-        ..JobOrder::plain(start.task.clone(), seated.profile.mode, start.directory.clone())
+        ..JobOrder::plain(start.task.clone(), assigned.profile.mode, start.directory.clone())
     };
     let started = put(context, JobKind::Worker, order, Some(choice), Some(worker.name.clone()), notes).await?;
     taken.keep();

@@ -51,7 +51,7 @@ pub(super) async fn pick(context: &Context, wish: &Wish<'_>) -> Result<Choice, J
         directory: wish.directory,
         agent: None,
         avoid: &[],
-        purse: CostCheck::default(),
+        cost_check: CostCheck::default(),
     };
     let found = decide(context, &task, Refresh::IfStale).await?.resolution;
     let tier = (found.tier.is_some() || found.requested_tier.is_some()).then_some(TierPart {

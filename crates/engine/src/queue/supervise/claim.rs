@@ -228,7 +228,7 @@ async fn choose_model(context: &Context, task: &Task) -> Result<Option<Decision>
         selector,
         directory: Path::new(&task.spec.repository),
         agent: agent.as_deref(),
-        purse: CostCheck { concern: concern(task), urgency: task.spec.urgency },
+        cost_check: CostCheck { concern: concern(task), urgency: task.spec.urgency },
     };
     match decide(context, &wanted, Refresh::IfStale).await {
         Ok(decision) => Ok(Some(decision)),

@@ -135,7 +135,7 @@ async fn start(context: &Context, batch: Option<&str>, done: &mut Pulse) -> Resu
     if let Breaker::Open { until } = snapshot.breaker {
         let left = span(now_micros(), until);
         done.held = Some(format!(
-            "the last runs failed because of their surroundings; nothing is started for {left} \
+            "the last runs failed because of their environment; nothing is started for {left} \
              (`shuntyard pulse --clear-breaker` ends that)"
         ));
         return Ok(());

@@ -125,7 +125,7 @@ pub async fn status(context: &Context, batch: Option<&str>) -> Result<Status, Ch
     }
     let stalled = match breaker_now(context).await? {
         Breaker::Open { until } => Some(format!(
-            "the last runs all failed because of their surroundings; nothing is started for {}",
+            "the last runs all failed because of their environment; nothing is started for {}",
             span(now_micros(), until)
         )),
         Breaker::Closed => None,
@@ -232,7 +232,7 @@ async fn queued(context: &Context, record: &TaskRecord) -> Result<String, Change
         return Ok(format!("its batch {} is paused", record.task.batch.as_deref().unwrap_or_default()));
     }
     if let Breaker::Open { .. } = breaker_now(context).await? {
-        return Ok("nothing is started at the moment: the last runs failed because of their surroundings".to_owned());
+        return Ok("nothing is started at the moment: the last runs failed because of their environment".to_owned());
     }
     let limits = limits_of(context, &context.store.batches().await?).await;
     let live = live_now(context).await?;

@@ -66,6 +66,7 @@ pub async fn offered(context: &Context, directory: &Path, selector: Selector) ->
 /// tools.
 pub async fn resolve_named(context: &Context, directory: &Path, selector: Selector) -> Result<Decision, Refusal> {
     let needs = Needs::default().and(Capability::Tools);
-    let task = Task { selector, text: None, needs, directory, agent: None, avoid: &[], purse: CostCheck::default() };
+    let task =
+        Task { selector, text: None, needs, directory, agent: None, avoid: &[], cost_check: CostCheck::default() };
     decide(context, &task, Refresh::IfStale).await
 }

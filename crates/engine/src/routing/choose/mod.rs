@@ -39,7 +39,7 @@ pub struct Task<'a> {
     pub agent: Option<&'a str>,
     /// Models that did not manage before: another is taken when there is one.
     pub avoid: &'a [ModelRef],
-    pub purse: CostCheck<'a>,
+    pub cost_check: CostCheck<'a>,
 }
 
 #[derive(Debug)]
@@ -107,55 +107,55 @@ impl Past {
 }
 
 pub async fn gather_inputs(context: &Context, directory: &Path, refresh: Refresh) -> Result<SelectionInput, Refusal> {
-    surroundings_for(context, directory, refresh, CostCheck::default()).await
+    gather_inputs_for(context, directory, refresh, CostCheck::default()).await
 }
 
 /// The same with the limits and the urgency that apply to this work.
-pub async fn surroundings_for(
+pub async fn gather_inputs_for(
     context: &Context,
     directory: &Path,
     refresh: Refresh,
-    purse: CostCheck<'_>,
+    cost_check: CostCheck<'_>,
 ) -> Result<SelectionInput, Refusal> {
     let shelf = Shelf::of(context, directory);
     let listed = catalogue::current_on(context, &shelf, directory, refresh, Extent::Connected).await?;
     let known = availability::load_for(context, directory, now_micros()).await?;
-    let limits = budget::lines(context, purse.concern).await?;
-    let advice = Advice { budget: budget::advice(context, &limits, purse.urgency), ..Advice::default() };
+    let limits = budget::lines(context, cost_check.concern).await?;
+    let advice = Advice { budget: budget::advice(context, &limits, cost_check.urgency), ..Advice::default() };
     Ok(SelectionInput { listed, known, advice })
 }
 
 pub async fn decide(context: &Context, task: &Task<'_>, refresh: Refresh) -> Result<Decision, Refusal> {
     check_names(&task.selector, &context.config)?;
-    let mut surroundings = surroundings_for(context, task.directory, refresh, task.purse).await?;
+    let mut inputs = gather_inputs_for(context, task.directory, refresh, task.cost_check).await?;
     let classified = task.text.map(|text| classified_before(context, text, task.needs.images));
     let looks = classified.as_ref().and_then(|classified| classified.task_type.as_deref());
     let past = Past::of(context, &task.selector, looks, task.text, task.directory, Trying::Never).await?;
-    (surroundings.advice.pattern, surroundings.advice.contest) = (past.pattern, past.contest);
-    surroundings.advice.classified.clone_from(&classified);
-    surroundings.advice.agent = task.agent.and_then(|agent| {
+    (inputs.advice.pattern, inputs.advice.contest) = (past.pattern, past.contest);
+    inputs.advice.classified.clone_from(&classified);
+    inputs.advice.agent = task.agent.and_then(|agent| {
         let model = agent_file::model_of(context, task.directory, agent)?;
         Some(AgentWish { agent: agent.to_owned(), model })
     });
     let stamps = project_stamps(task.directory);
-    let first = resolve(&surroundings.question(context, &task.selector, task.needs));
+    let first = resolve(&inputs.question(context, &task.selector, task.needs));
     let resolution = match first {
         // The files may list less than a server would. One is not asked about a directory with settings of its own:
         // that would run what is there.
-        Err(error) if surroundings.listed.origin == Origin::Files && stamps.is_empty() && is_about_the_list(&error) => {
+        Err(error) if inputs.listed.origin == Origin::Files && stamps.is_empty() && is_about_the_list(&error) => {
             match catalogue::current(context, task.directory, Refresh::Now, Extent::Connected).await {
-                Ok(listed) if listed.origin == Origin::Server => surroundings.listed = listed,
+                Ok(listed) if listed.origin == Origin::Server => inputs.listed = listed,
                 _ => return Err(error.into()),
             }
-            resolve(&surroundings.question(context, &task.selector, task.needs))?
+            resolve(&inputs.question(context, &task.selector, task.needs))?
         }
         other => other?,
     };
-    let mut resolution = elsewhere(&surroundings.question(context, &task.selector, task.needs), resolution, task);
+    let mut resolution = elsewhere(&inputs.question(context, &task.selector, task.needs), resolution, task);
     if catalogue::foreign(context, task.directory, &stamps).contains(&resolution.model.provider) {
         resolution.warnings.push(catalogue::foreign_warning(&resolution.model.provider));
     }
-    Ok(Decision { resolution, classified, listed: surroundings.listed })
+    Ok(Decision { resolution, classified, listed: inputs.listed })
 }
 
 /// Another model than those to avoid; the same when there is no other, or when it was named.

@@ -18,7 +18,7 @@ use shuntyard_engine::{
     routing::{
         budget::{Concern, lines},
         catalogue::Refresh,
-        choose::surroundings,
+        choose::gather_inputs,
     },
 };
 use shuntyard_host::day::DayClock;
@@ -204,7 +204,7 @@ pub async fn check(context: &Context, format: Format, args: &CheckArgs) -> Resul
 
 pub async fn recommend(context: &Context, format: Format, args: &RecommendArgs) -> Result<ExitCode, Failure> {
     let directory = super::super::input::directory(None)?;
-    let around = surroundings(context, &directory, Refresh::IfStale).await?;
+    let around = gather_inputs(context, &directory, Refresh::IfStale).await?;
     let tiers: Vec<String> = match &args.tier {
         Some(name) => match context.config.tier_named(name) {
             Some(tier) => vec![tier.to_owned()],

@@ -3,7 +3,7 @@
 use super::{
     What, Where,
     age::{Standing, standing},
-    failure, show, surroundings, visible,
+    failure, settings_here, show, visible,
 };
 use crate::{
     cli::Global,

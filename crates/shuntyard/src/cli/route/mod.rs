@@ -137,7 +137,8 @@ pub async fn answer(context: &Context, question: Question<'_>) -> Result<Decisio
         return Err(Failure::usage("the task is empty", "give it as text, as @file, or as - for standard input"));
     }
     let needs = Needs { context: estimate_tokens(text), ..needs };
-    let task = Task { selector, text: Some(text), needs, directory, agent, avoid: &[], purse: CostCheck::default() };
+    let task =
+        Task { selector, text: Some(text), needs, directory, agent, avoid: &[], cost_check: CostCheck::default() };
     Ok(decide(context, &task, refresh).await?)
 }
 

@@ -160,7 +160,7 @@ async fn judge(context: &Context, task: &Task, entries: &[Entry]) -> Result<Mode
         directory: Path::new(&task.spec.repository),
         agent: None,
         avoid: &takes_part,
-        purse: CostCheck {
+        cost_check: CostCheck {
             concern: Concern { task: Some(task.charged_to().as_str()), batch: task.batch.as_deref(), everybody: false },
             urgency: task.spec.urgency,
         },

@@ -78,9 +78,9 @@ fn watcher(teller: &Teller) -> Watcher {
     let teller = Arc::clone(teller);
     let last = std::sync::Mutex::new(None);
     Arc::new(move |told| match told {
-        supervise::RunProgress::Trouble(error) => teller(RunProgress::Trouble(&error.to_string())),
-        supervise::RunProgress::Todo(_) => {}
-        supervise::RunProgress::Pulse(pulse) => {
+        supervise::SupervisorReport::Trouble(error) => teller(RunProgress::Trouble(&error.to_string())),
+        supervise::SupervisorReport::Todo(_) => {}
+        supervise::SupervisorReport::Pulse(pulse) => {
             let Ok(mut last) = last.lock() else { return };
             if let Some(held) = pulse.held.as_deref().filter(|_| pulse.held != *last) {
                 teller(RunProgress::Held(held));
