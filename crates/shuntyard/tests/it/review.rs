@@ -201,7 +201,7 @@ fn a_range_that_ends_at_what_is_checked_out_is_mended() {
     for outcome in outcomes {
         assert_eq!([&outcome["evidence"], &outcome["outcome"]], ["judged", "success"], "{outcome:#}");
         assert!(
-            outcome["text"].as_str().is_some_and(|text| text.starts_with("Mend what a review found:")),
+            outcome["text"].as_str().is_some_and(|text| text.starts_with("Fix what a review found:")),
             "{outcome:#}"
         );
     }
