@@ -310,5 +310,5 @@ fn a_hop_waits_for_nobody() {
     assert!(!why.contains("; ."), "{why}");
     let (_, error) = walk(&world, routed("haiku"), &[WEAK]);
     let why = error.unwrap().to_string();
-    assert!(why.contains("tier flash: ") && why.contains("to be left alone"), "{why}");
+    assert!(why.contains("tier flash: ") && why.contains("in cooldown"), "{why}");
 }
