@@ -53,7 +53,12 @@ pub fn perform(git: &Git, step: &str, beside: &Path) -> Result<(), GitError> {
             workspace.deliver_objects(&top, &head, &head)?;
             git.publish_branch(&top, OWNER, BRANCH, &head)?;
             if step == "push" {
-                let pushed = git.push_owned(&top, "up", OWNER, BRANCH)?;
+                let mut pushed = git.push_owned(&top, "up", OWNER, BRANCH)?;
+                // The remote is another machine: locks of a git that was killed there are removed by its owner.
+                if matches!(&pushed, Pushed::Rejected(reason) if reason.contains("failed to update ref")) {
+                    remove_locks_below(&beside.join("remote"));
+                    pushed = git.push_owned(&top, "up", OWNER, BRANCH)?;
+                }
                 assert_eq!(pushed, Pushed::Done);
             }
         }
@@ -63,6 +68,17 @@ pub fn perform(git: &Git, step: &str, beside: &Path) -> Result<(), GitError> {
         }
     }
     Ok(())
+}
+
+fn remove_locks_below(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            remove_locks_below(&path);
+        } else if path.extension().is_some_and(|ending| ending == "lock") {
+            fs::remove_file(path).unwrap();
+        }
+    }
 }
 
 fn create(git: &Git, beside: &Path, top: &Path) -> Result<(), GitError> {
