@@ -49,9 +49,24 @@ pub async fn adopt_repositories(context: &Context) -> Result<Vec<String>, AdoptE
         repositories.extend(page.into_iter().map(|record| PathBuf::from(record.task.spec.repository)));
     }
     let worktrees = worktrees(context);
-    let failures = tokio::task::spawn_blocking(move || adopt(&repositories, &worktrees)).await?;
+    let path = mark.clone();
+    let adopted = tokio::task::spawn_blocking(move || adopt_once(&mark, &repositories, &worktrees)).await?;
+    adopted.map_err(|source| AdoptError::Mark { path, source })
+}
+
+/// The mark is the lock: of several commands that start at the same time, one renames and the others find it done.
+fn adopt_once(mark: &Path, repositories: &BTreeSet<PathBuf>, worktrees: &Path) -> io::Result<Vec<String>> {
+    let lock = match fs::File::open(mark) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    lock.lock()?;
+    if !mark.exists() {
+        return Ok(Vec::new());
+    }
+    let failures = adopt(repositories, worktrees);
     if failures.is_empty() {
-        fs::remove_file(&mark).map_err(|source| AdoptError::Mark { path: mark, source })?;
+        fs::remove_file(mark)?;
     }
     Ok(failures)
 }
